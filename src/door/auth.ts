@@ -16,7 +16,7 @@ export type {
   SettledDecision,
 } from "../access/permission/permission.ts";
 export type { AccountsOptions } from "../features/auth/accounts/accounts.ts";
-export type { AddressVerifier, Newcomer, Registration } from "../features/auth/accounts/verifying.ts";
+export type { AddressVerifier, Newcomer, Registration } from "../features/auth/records/verifying.ts";
 export { customHeaderLogin, type CustomHeaderLoginOptions } from "../features/auth/custom-header/feature.ts";
 export { issuerLogin, type IssuerLoginOptions } from "../features/auth/issuers/feature.ts";
 export { identityProviders, type IdentityProvidersOptions } from "../features/auth/openid/feature.ts";
@@ -49,7 +49,7 @@ export type {
   NewPassword,
   NewUser,
   People,
-} from "../features/auth/login.ts";
+} from "../features/auth/people/people.ts";
 export {
   callerField,
   callerFields,
@@ -57,14 +57,14 @@ export {
   hasRole,
   sameAs,
   type DefinedUsers,
-} from "../features/auth/caller-fields.ts";
+} from "../features/auth/records/caller-fields.ts";
 export {
   ownUserFieldsMistakes,
   type OwnUserFields,
   type ShownUser,
   type Users,
   type UsersMount,
-} from "../features/auth/users.ts";
+} from "../features/auth/records/users.ts";
 export type { LeavingWay, OutsideLogin } from "../features/auth/gate/ways.ts";
 export type { Admission } from "../features/auth/gate/admission.ts";
 export type {
@@ -100,7 +100,7 @@ export {
   type Account,
   type Accounts,
   type UsernameOrigin,
-} from "../features/auth/accounts/stored-accounts.ts";
+} from "../features/auth/records/accounts.ts";
 export {
   bindingsCollection,
   storeBindings,
@@ -108,7 +108,7 @@ export {
   type BindingsOptions,
   type MakeAccount,
   type ExternalIdentity,
-} from "../features/auth/bindings.ts";
+} from "../features/auth/records/bindings.ts";
 export {
   throttleCollections,
   loginThrottle,
@@ -123,14 +123,14 @@ export {
   type BreachedPasswordsOptions,
   type FetchRange,
   type IsBreached,
-} from "../features/auth/accounts/passwords/breached-passwords.ts";
+} from "../features/auth/passwords/breached-passwords.ts";
 export {
   checkNewPassword,
   makePasswords,
   type ProvedPassword,
   type Passwords,
   type PasswordsOptions,
-} from "../features/auth/accounts/passwords/passwords.ts";
+} from "../features/auth/passwords/passwords.ts";
 export type { Explanation, SchemeExplanation } from "../access/scheme/explanation.ts";
 export type { PermissionExplanation, WholeExplanation } from "../http/explaining.ts";
 export { requireSameSite } from "../core/call/cross-site.ts";
@@ -183,9 +183,9 @@ export {
 } from "../features/auth/tokens/token-pairs.ts";
 export { familiesCollection } from "../features/auth/tokens/families.ts";
 export { accountNotices } from "../features/auth/notices/feature.ts";
-export { mergeLogins, placeOf, type ListedLogin, type LoginPage } from "../features/auth/logins.ts";
+export { mergeLogins, placeOf, type ListedLogin, type LoginPage } from "../features/auth/records/logins.ts";
 export { deadFamiliesCollection, refreshUsesCollection } from "../features/auth/tokens/refresh-uses.ts";
-export { makeRevocations, revocationsCollection, type Revocations } from "../features/auth/tokens/revocation.ts";
+export { makeRevocations, revocationsCollection, type Revocations } from "../features/auth/records/revocation.ts";
 export {
   derivedSigningKeys,
   readSigningKeys,

@@ -1,7 +1,7 @@
 import { throttleCollections } from "../access/throttle/throttle.ts";
 import { hashPassword } from "../core/crypto/password-hash.ts";
-import { accountsCollection, storeAccounts, type Accounts } from "../features/auth/accounts/stored-accounts.ts";
-import { bindingsCollection } from "../features/auth/bindings.ts";
+import { accountsCollection, storeAccounts, type Accounts } from "../features/auth/records/accounts.ts";
+import { bindingsCollection } from "../features/auth/records/bindings.ts";
 import type { Store, WrittenValues } from "../store/store.ts";
 
 /** A user with an account, in the form that a test writes. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Change, WrittenValues } from "../../src/door/stores.ts";
-import { accountsCollection } from "../../src/features/auth/accounts/stored-accounts.ts";
 import { mailProofsCollection } from "../../src/features/auth/mailbox/proofs.ts";
+import { accountsCollection } from "../../src/features/auth/records/accounts.ts";
 import { basic, startMailFlows, type MailFlows } from "../harness/mail-flows.ts";
 import { email, password } from "../harness/own-logins.ts";
 

@@ -263,7 +263,7 @@ test("does not reveal that a passkey belongs to another user", async (t) => {
 test("refuses to delete the only passkey of a user without a password", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
-  const accounts = await import("../../src/features/auth/accounts/stored-accounts.ts");
+  const accounts = await import("../../src/features/auth/records/accounts.ts");
   const where = { column: "id", operator: "eq", value: ann.id } as const;
   const values = { password_hash: null };
   await api.service.store.write({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accountsCollection } from "../../src/features/auth/accounts/stored-accounts.ts";
+import { accountsCollection } from "../../src/features/auth/records/accounts.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 
 const good = { name: "Ann", email: "ann@example.com" };

@@ -1,5 +1,5 @@
-import { accountOf, accountsCollection, type Account } from "../../src/features/auth/accounts/stored-accounts.ts";
 import { admitAsOperator, type Admission } from "../../src/features/auth/gate/admission.ts";
+import { accountOf, accountsCollection, type Account } from "../../src/features/auth/records/accounts.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** Returns the right to start one login of an account, for tests. */

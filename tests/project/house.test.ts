@@ -119,11 +119,7 @@ test("imports nothing from a neighboring plug-in that it does not build on", () 
 });
 
 /** The only files that make an `Admission`, the right to start a login: `vouch`, the gate, and the test kit. */
-const makersOfAdmissions = [
-  "features/auth/accounts/passwords/proof.ts",
-  "features/auth/gate/gate.ts",
-  "testing/testing.ts",
-];
+const makersOfAdmissions = ["features/auth/people/fresh-proof.ts", "features/auth/gate/gate.ts", "testing/testing.ts"];
 
 test("makes an Admission only in the gate, in vouch and in the test kit", () => {
   const makers = files

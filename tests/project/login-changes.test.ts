@@ -9,10 +9,10 @@ const read = (file: string): string => readFileSync(path.join(source, file), "ut
 
 /** The only files that allow a change of a login: the check of the caller, and proofs by mail. */
 const allowing = [
-  "features/auth/accounts/login-change.ts",
+  "features/auth/people/login-change.ts",
   // A new password after a proof by mail, and `people.changePassword`.
   "features/auth/accounts/passwords/changing.ts",
-  "features/auth/accounts/passwords/proof.ts",
+  "features/auth/people/fresh-proof.ts",
   // A new address after its proof by mail.
   "features/auth/accounts/verified.ts",
 ];
@@ -26,7 +26,7 @@ test("allows a change of a login only in the check of the caller and after a pro
 
 /** The files that write a password hash. All but the last ones take the right to change a login. */
 const writing = [
-  "features/auth/accounts/login-change.ts",
+  "features/auth/people/login-change.ts",
   "features/auth/accounts/passwords/changing.ts",
   "features/auth/accounts/passwords/one-time-password.ts",
   "features/auth/accounts/users.ts",
@@ -34,13 +34,13 @@ const writing = [
   "features/auth/accounts/new-user.ts",
   "features/auth/accounts/verified.ts",
   // The end of every way into a prepared account.
-  "features/auth/accounts/proved-address.ts",
+  "features/auth/people/proved-address.ts",
   // The same password, with a hash of the present format or with the mark of a second factor.
   "features/auth/accounts/passwords/marking.ts",
-  "features/auth/accounts/passwords/passwords.ts",
-  "features/auth/gate/enrolling.ts",
+  "features/auth/passwords/passwords.ts",
+  "features/auth/factors/enrolling.ts",
   "features/auth/gate/gate.ts",
-  "features/auth/gate/removing.ts",
+  "features/auth/factors/removing.ts",
 ];
 
 test("writes passwords only in the listed files", () => {

@@ -4,7 +4,6 @@ import type { Observer } from "../../core/observation.ts";
 import type { Tracer } from "../../core/tracer.ts";
 import type { StoreReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import type { RevisionTags } from "../answer/revision-tags.ts";
 import type { Lines } from "../scheduling/lines.ts";
 import type { LongReads } from "../scheduling/long-reads.ts";
 import type { SlowLists } from "../scheduling/slow-lists.ts";
@@ -14,6 +13,7 @@ import type { Format } from "./format.ts";
 import type { HeldBodies } from "./held-bodies.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { RequestLimiter } from "./limiting.ts";
+import type { RevisionTags } from "./revision-tags.ts";
 import type { StateTag } from "./state-tags.ts";
 
 /**

@@ -4,8 +4,8 @@ import { aBoolean, optional, text } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
-import { identityOf } from "../../features/auth/accounts/stored-accounts.ts";
-import type { NewUser, People } from "../../features/auth/login.ts";
+import type { NewUser, People } from "../../features/auth/people/people.ts";
+import { identityOf } from "../../features/auth/records/accounts.ts";
 import type { Store } from "../../store/store.ts";
 import type { AskedHeaders } from "./asking.ts";
 

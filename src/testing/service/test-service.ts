@@ -3,7 +3,7 @@ import { createService, type Service, type ServiceOptions } from "../../composit
 import { aWholeNumber, anObject, isObject, optional, shown, type Members } from "../../core/checking/members.ts";
 import { requireArguments, requireOptions } from "../../core/checking/options.ts";
 import type { Observation } from "../../core/observation.ts";
-import type { AccountsFeature, People } from "../../features/auth/login.ts";
+import type { AccountsFeature, People } from "../../features/auth/people/people.ts";
 import { printFaults } from "../../features/ops/log/print-faults.ts";
 import { openLatchkey } from "../../service/latchkey.ts";
 import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";

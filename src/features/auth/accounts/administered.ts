@@ -3,7 +3,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Write } from "../../../http/declarations/mount.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Fields } from "../../../resource/resource.ts";
-import type { Users } from "../users.ts";
+import type { Users } from "../records/users.ts";
 import { resolveDefault } from "./standard.ts";
 
 /**

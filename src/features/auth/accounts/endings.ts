@@ -3,7 +3,7 @@ import { isObject, isText, buildChoiceCheck, shown, shownWithoutText } from "../
 import type { Assembled } from "../../../feature/feature.ts";
 import { collectCollections } from "../../../http/mount/placing.ts";
 import type { Collection, Where } from "../../../store/store.ts";
-import type { RevocationsOptions } from "../tokens/revocation.ts";
+import type { RevocationsOptions } from "../records/revocation.ts";
 
 type When = "password" | "account";
 

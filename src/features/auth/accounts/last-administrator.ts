@@ -1,8 +1,8 @@
 import { isKnownFormat } from "../../../core/crypto/password-hash.ts";
 import { OVERTAKEN, type Change, type Row } from "../../../store/store.ts";
-import { equals } from "../conditions.ts";
 import { findWay, type WaysParts } from "../gate/ways.ts";
-import { accountOf, accountsCollection, type Account } from "./stored-accounts.ts";
+import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
+import { equals } from "../records/conditions.ts";
 
 // A service that has an administrator who can log in must always have one. `LAST_ADMIN` is the code of the refusal.
 

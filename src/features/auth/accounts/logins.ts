@@ -7,10 +7,10 @@ import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/de
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
-import type { LoginSource } from "../login.ts";
-import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../logins.ts";
-import type { AccountsParts } from "./parts.ts";
+import type { AccountsParts } from "../people/parts.ts";
+import type { LoginSource } from "../people/people.ts";
+import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../records/logins.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../requests/access.ts";
 import { requireAccount } from "./people.ts";
 
 /** Returns the endpoints that list and end a user's logins, by sessions and by tokens. */

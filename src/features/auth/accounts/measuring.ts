@@ -1,5 +1,5 @@
 import { gauge, type MetricFamily } from "../../../core/measurement.ts";
-import type { AccountsParts } from "./parts.ts";
+import type { AccountsParts } from "../people/parts.ts";
 
 /** Returns the metrics of accounts. */
 export function measure({ passwords, revocations }: AccountsParts): readonly MetricFamily[] {

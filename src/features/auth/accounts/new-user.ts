@@ -3,9 +3,9 @@ import type { Mount } from "../../../http/declarations/mount.ts";
 import { isStored } from "../../../resource/declaration/field.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
-import type { NewUser } from "../login.ts";
+import type { NewUser } from "../people/people.ts";
+import { accountsCollection, firstGeneration } from "../records/accounts.ts";
 import { resolveDefault } from "./standard.ts";
-import { accountsCollection, firstGeneration } from "./stored-accounts.ts";
 
 /** Returns the changes that create a user and the account with the same id. `at` is the position of the first change in the transaction. */
 export function insertUser(

@@ -1,16 +1,16 @@
 import type { Host } from "../../../feature/feature.ts";
+import { confirmFromOutside, findHeldLogin, isLiveLogin, requireConfirmation } from "../factors/outside.ts";
+import type { GateEndpointsParts } from "../factors/parts.ts";
 import type { Notify } from "../gate/contract.ts";
-import { confirmFromOutside, findHeldLogin, isLiveLogin, requireConfirmation } from "../gate/outside.ts";
-import type { GateEndpointsParts } from "../gate/parts.ts";
 import { keepOtherLogin } from "../gate/ways.ts";
-import type { LoginSource, People } from "../login.ts";
+import { outsideEnd, requireFreshLogin, requireMayChange, vouch } from "../people/fresh-proof.ts";
+import type { AccountsParts } from "../people/parts.ts";
+import type { LoginSource, People } from "../people/people.ts";
+import { proveAddress } from "../people/proved-address.ts";
 import type { makeEndings } from "./endings.ts";
 import { insertUser } from "./new-user.ts";
-import type { AccountsParts } from "./parts.ts";
 import { changePassword, passwordChanges } from "./passwords/changing.ts";
-import { outsideEnd, requireFreshLogin, requireMayChange, vouch } from "./passwords/proof.ts";
 import { requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
-import { proveAddress } from "./proved-address.ts";
 import { createVerified, moveAddress } from "./verified.ts";
 
 /** Some options of `accounts()`, and the state that the features of the service change during their setup. */

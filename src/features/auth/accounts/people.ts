@@ -2,11 +2,11 @@ import { isAmbient, type Scheme } from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
-import type { LoginBody } from "../login.ts";
-import type { ShownUser } from "../users.ts";
-import type { AccountsParts } from "./parts.ts";
-import type { ProvedPassword } from "./passwords/passwords.ts";
-import type { Account } from "./stored-accounts.ts";
+import type { ProvedPassword } from "../passwords/passwords.ts";
+import type { AccountsParts } from "../people/parts.ts";
+import type { LoginBody } from "../people/people.ts";
+import type { Account } from "../records/accounts.ts";
+import type { ShownUser } from "../records/users.ts";
 
 /** Returns the account whose id is in the path. Ends the request with 404 if there is none. */
 export async function requireAccount({ accounts }: AccountsParts, context: Context): Promise<Account> {

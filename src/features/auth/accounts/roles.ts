@@ -1,8 +1,8 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import type { Role } from "../../../core/identity.ts";
 import type { Store, Where } from "../../../store/store.ts";
-import { equals } from "../conditions.ts";
-import { accountsCollection } from "./stored-accounts.ts";
+import { accountsCollection } from "../records/accounts.ts";
+import { equals } from "../records/conditions.ts";
 
 /** Throws `DeclarationError` if a user has a role that is no longer declared, because its permissions are unknown. */
 export async function requireDeclaredRoles(store: Store, roles: readonly Role[]): Promise<void> {

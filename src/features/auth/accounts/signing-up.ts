@@ -9,11 +9,11 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersAny } from "../../../http/pipeline.ts";
 import { getExchange, invalid, type Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import type { UsersMount } from "../users.ts";
+import type { UsersParts } from "../people/parts.ts";
+import type { UsersMount } from "../records/users.ts";
+import type { Newcomer } from "../records/verifying.ts";
 import { requireGivenFields } from "./administered.ts";
-import type { UsersParts } from "./parts.ts";
 import { requireMayProbe } from "./taken.ts";
-import type { Newcomer } from "./verifying.ts";
 
 /**
  * Returns the answer to `POST /users` without a credential if addresses are verified: a mail is sent, and the user is created when the

@@ -2,7 +2,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Change } from "../../../store/store.ts";
-import type { UsersParts } from "./parts.ts";
+import type { UsersParts } from "../people/parts.ts";
 
 /** The new names of a user. */
 export interface NewNames {

@@ -2,8 +2,8 @@ import { problem, type Issue } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { fold } from "../../../store/fold.ts";
 import type { Row } from "../../../store/store.ts";
-import type { UsersParts } from "./parts.ts";
-import type { UsernameOrigin } from "./stored-accounts.ts";
+import type { UsersParts } from "../people/parts.ts";
+import type { UsernameOrigin } from "../records/accounts.ts";
 import { isAdministrator } from "./taken.ts";
 
 /**

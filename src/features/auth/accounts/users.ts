@@ -12,20 +12,20 @@ import { mount, type Prepared, type Write } from "../../../http/declarations/mou
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { keyOf, type WrittenValues } from "../../../store/store.ts";
-import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../access.ts";
-import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
+import { requireMayChange, requireNotActing } from "../people/fresh-proof.ts";
+import { loginColumns, type LoginPart } from "../people/login-change.ts";
+import type { UsersParts } from "../people/parts.ts";
+import { accountOf, accountsCollection, firstGeneration } from "../records/accounts.ts";
+import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../records/users.ts";
+import type { Registration } from "../records/verifying.ts";
+import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../requests/access.ts";
 import { requireAsGiven } from "./administered.ts";
 import { keepAdministrator } from "./last-administrator.ts";
-import { loginColumns, type LoginPart } from "./login-change.ts";
-import type { UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
-import { requireMayChange, requireNotActing } from "./passwords/proof.ts";
 import { deferSignUps, onlyAdministratorsInvite } from "./signing-up.ts";
-import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
 import { followsEmail, isOwnAddress, requireMayName, resolveUsernameOrigin } from "./usernames.ts";
 import { addressMoved } from "./verified.ts";
-import type { Registration } from "./verifying.ts";
 
 /** Serves users, with their `own` fields, to administrators. Each user can access only their own record. */
 export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {

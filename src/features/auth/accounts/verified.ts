@@ -4,14 +4,14 @@ import { writeDirectly } from "../../../http/mount/writes/direct.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { readDraft } from "../../../resource/draft.ts";
 import { keyOf, type Change, type Outcome, type WrittenValues } from "../../../store/store.ts";
-import { timeText } from "../conditions.ts";
-import { allowChange, loginColumns } from "./login-change.ts";
-import type { AccountsParts, UsersParts } from "./parts.ts";
+import { allowChange, loginColumns } from "../people/login-change.ts";
+import type { AccountsParts, UsersParts } from "../people/parts.ts";
+import { accountsCollection, firstGeneration, type Account } from "../records/accounts.ts";
+import { timeText } from "../records/conditions.ts";
+import type { Newcomer } from "../records/verifying.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
-import { accountsCollection, firstGeneration, type Account } from "./stored-accounts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { followsEmail, requireMayName } from "./usernames.ts";
-import type { Newcomer } from "./verifying.ts";
 
 /** A newcomer with the choices of the person who has proved the address. */
 interface ProvedNewcomer extends Newcomer {

@@ -9,12 +9,12 @@ import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
-import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
-import { proofField, withoutKey } from "../fresh-login.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning } from "../gate/contract.ts";
-import type { People } from "../login.ts";
+import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
+import type { People } from "../people/people.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../requests/access.ts";
+import { proofField, withoutKey } from "../requests/fresh-login.ts";
 import type { APITokens } from "./tokens.ts";
 
 /** The parts that API tokens need. */

@@ -1,8 +1,8 @@
 import { requireOptions } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { Beginning } from "../gate/contract.ts";
-import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks } from "../options.ts";
+import { loginChecks } from "../people/options.ts";
+import type { AccountsFeature, LoginOptions } from "../people/people.ts";
 import { apiTokenEndpoints, startAPIToken } from "./endpoints.ts";
 import { token } from "./scheme.ts";
 import { apiTokensCollection, storeAPITokens, type APITokens } from "./tokens.ts";

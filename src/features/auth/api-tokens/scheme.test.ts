@@ -12,7 +12,7 @@ import { Problem } from "../../../core/problem/problem.ts";
 import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { Change, Store } from "../../../store/store.ts";
 import { callOf } from "../../../testing/calls.ts";
-import { accountsCollection, storeAccounts } from "../accounts/stored-accounts.ts";
+import { accountsCollection, storeAccounts } from "../records/accounts.ts";
 import { token } from "./scheme.ts";
 import { storeAPITokens, apiTokensCollection } from "./tokens.ts";
 

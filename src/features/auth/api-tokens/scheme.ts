@@ -4,8 +4,8 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { made } from "../../../core/copy.ts";
 import { parseOpaqueToken, type OpaqueToken } from "../../../core/crypto/opaque-token.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
-import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
-import { aTokenPrefix } from "./prefix.ts";
+import { identityOf, type Account, type Accounts } from "../records/accounts.ts";
+import { aTokenPrefix } from "../records/token-prefix.ts";
 import type { CheckedToken } from "./tokens.ts";
 
 /** The result of checking a key. */

@@ -12,12 +12,12 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Row, WrittenValues } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
-import { notActive, requireActive } from "../accounts/stored-accounts.ts";
-import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
-import { makeTouch } from "../touch.ts";
+import { notActive, requireActive } from "../records/accounts.ts";
+import { ofUser, timeText } from "../records/conditions.ts";
+import { tokenChecks, type TokensOptions } from "../records/token-prefix.ts";
+import { makeTouch } from "../records/touch.ts";
 import { deriveMark, secretHalfBytes, wasIssued } from "./marks.ts";
-import { tokenChecks, type TokensOptions } from "./prefix.ts";
 
 /**
  * API tokens, at most one per user. The key is the lookup id. The secret is derived from the server's secret and is not

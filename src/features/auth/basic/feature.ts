@@ -1,6 +1,6 @@
 import { requireNoOptions } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { AccountsFeature } from "../login.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { basic } from "./scheme.ts";
 
 /**

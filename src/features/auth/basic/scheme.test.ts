@@ -8,8 +8,8 @@ import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { WrittenValues } from "../../../store/store.ts";
 import { accountsIn } from "../../../testing/accounts.ts";
 import { callOf, type CallSketch } from "../../../testing/calls.ts";
-import { makePasswords } from "../accounts/passwords/passwords.ts";
-import { accountsCollection } from "../accounts/stored-accounts.ts";
+import { makePasswords } from "../passwords/passwords.ts";
+import { accountsCollection } from "../records/accounts.ts";
 import { basic } from "./scheme.ts";
 
 const password = "lovelace: 1815 £";

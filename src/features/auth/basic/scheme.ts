@@ -4,9 +4,9 @@ import { requireSecureTransport } from "../../../core/call/transport.ts";
 import { anObject } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
-import type { Passwords } from "../accounts/passwords/passwords.ts";
-import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
 import { builtInScheme } from "../gate/built-in-schemes.ts";
+import type { Passwords } from "../passwords/passwords.ts";
+import { identityOf, type Account, type Accounts } from "../records/accounts.ts";
 import { parseBasicCredentials } from "./credentials.ts";
 import { makeVerifiedMemory } from "./verified-memory.ts";
 

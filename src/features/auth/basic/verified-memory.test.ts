@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 import { makeVerifiedMemory } from "./verified-memory.ts";
 
 const ada: Account = {

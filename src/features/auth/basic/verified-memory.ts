@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 
 /** Recently verified credentials. The next request with one of them needs no hash. */
 export interface VerifiedMemory {

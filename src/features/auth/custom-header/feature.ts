@@ -2,7 +2,7 @@ import { optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { AccountsFeature } from "../login.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { customHeader } from "./scheme.ts";
 
 /** Options of `customHeaderLogin()`: the header, its token and its account. */

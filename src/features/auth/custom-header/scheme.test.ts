@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Secret } from "../../../core/crypto/secret.ts";
 import { callOf } from "../../../testing/calls.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 import { customHeader } from "./scheme.ts";
 
 const ada: Account = {

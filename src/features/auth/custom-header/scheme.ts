@@ -4,7 +4,7 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { made } from "../../../core/copy.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
-import { identityOf, type Account } from "../accounts/stored-accounts.ts";
+import { identityOf, type Account } from "../records/accounts.ts";
 
 /** Options of `customHeader()`: the header, its token and its account. */
 export interface CustomHeaderOptions {

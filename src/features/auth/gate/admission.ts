@@ -1,7 +1,7 @@
 import type { Level, Proof } from "../../../core/identity.ts";
 import { computeLevel } from "../../../core/levels.ts";
 import type { Change } from "../../../store/store.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 
 /** Only this module can pass it to the constructor, which JavaScript reaches through any admission. */
 const gateKey = Symbol("gate");

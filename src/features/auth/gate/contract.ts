@@ -3,7 +3,7 @@ import type { Eventually } from "../../../core/eventually.ts";
 import type { Proof, ProofMethod } from "../../../core/identity.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 import type { Admission } from "./admission.ts";
 
 // The contract of the gate: kinds of logins that it starts, and kinds of factors that it asks for.

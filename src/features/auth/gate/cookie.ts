@@ -1,6 +1,6 @@
 import type { Call } from "../../../core/call/call.ts";
 import { formatClearedCookie, formatSetCookie } from "../../../core/headers/set-cookie.ts";
-import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
+import { isSecure, requireOneCookie, type Header } from "../requests/cookies.ts";
 
 /** Returns the name of the cookie of a waiting login on this connection. */
 function cookieName({ client }: Call, cookie: string): string {

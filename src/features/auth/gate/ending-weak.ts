@@ -1,8 +1,8 @@
 import { computeLevel } from "../../../core/levels.ts";
 import type { Change, Store, Where } from "../../../store/store.ts";
-import { accountOf, accountsCollection, type Account } from "../accounts/stored-accounts.ts";
-import { equals } from "../conditions.ts";
-import type { Revocations } from "../tokens/revocation.ts";
+import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
+import { equals } from "../records/conditions.ts";
+import type { Revocations } from "../records/revocation.ts";
 import type { SecondFactorRule } from "./contract.ts";
 import { mustHaveFactor } from "./policy.ts";
 

@@ -1,6 +1,6 @@
 import type { Proof } from "../../../core/identity.ts";
 import type { Change, Collection, JSONValue, Row, Store, Where } from "../../../store/store.ts";
-import { equals, ofUser, timeText, until } from "../conditions.ts";
+import { equals, ofUser, timeText, until } from "../records/conditions.ts";
 import type { FactorSuccess, StoredFactor } from "./contract.ts";
 
 /** Second factors and passkeys of every kind. Only an active factor can be used. */

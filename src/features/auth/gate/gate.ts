@@ -11,9 +11,9 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
 import { StoreUnavailable, type Change, type JSONValue, type Store, type WrittenValues } from "../../../store/store.ts";
-import { accountsCollection, type Account, type Accounts } from "../accounts/stored-accounts.ts";
-import { equals, timeText } from "../conditions.ts";
-import { refuseLoginCSRF } from "../cookies.ts";
+import { accountsCollection, type Account, type Accounts } from "../records/accounts.ts";
+import { equals, timeText } from "../records/conditions.ts";
+import { refuseLoginCSRF } from "../requests/cookies.ts";
 import { admit, type Admission } from "./admission.ts";
 import { isBuiltInScheme } from "./built-in-schemes.ts";
 import type {

@@ -6,11 +6,11 @@ import { digest } from "../../../core/crypto/secret.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, JSONValue, Row, Store, Value, Where } from "../../../store/store.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
-import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import type { Account } from "../records/accounts.ts";
+import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
+import { formatProofs, parseProofs } from "../records/proofs.ts";
 import type { BeginningOptions } from "./contract.ts";
 import { factorsCollection } from "./factors.ts";
-import { formatProofs, parseProofs } from "./proofs.ts";
 
 /**
  * Logins that wait for another proof. The key is a hash of the name that the client got, so a row cannot be used to log

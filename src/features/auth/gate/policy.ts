@@ -1,5 +1,5 @@
 import type { Identity, Level } from "../../../core/identity.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 import type { SecondFactorRule } from "./contract.ts";
 
 /** Returns true if an account with this role must have a second factor. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import { normalizeCode } from "../codes.ts";
+import { normalizeCode } from "../requests/codes.ts";
 
 /** The number of recovery codes of an account. */
 const CODES = 10;

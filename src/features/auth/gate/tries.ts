@@ -1,7 +1,7 @@
 import { digest } from "../../../core/crypto/secret.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Row, Store } from "../../../store/store.ts";
-import { timeText, until } from "../conditions.ts";
+import { timeText, until } from "../records/conditions.ts";
 
 /**
  * Wrong second-factor codes. The key is a digest of the account, and also of the client's network if the account logged in

@@ -1,7 +1,7 @@
 import { problem } from "../../../core/problem/problem.ts";
 import { OVERTAKEN, type Change, type Collection, type Key, type Store, type Where } from "../../../store/store.ts";
-import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
-import { equals, ofUser } from "../conditions.ts";
+import { accountsCollection, type Account } from "../records/accounts.ts";
+import { equals, ofUser } from "../records/conditions.ts";
 import type { StoredFactor } from "./contract.ts";
 import { factorsCollection, makeFactors } from "./factors.ts";
 import type { Gate } from "./gate.ts";

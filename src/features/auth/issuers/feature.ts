@@ -3,7 +3,7 @@ import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { aFunction, anything, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { AccountsFeature } from "../login.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { externalBearer, type ExternalIssuers } from "../tokens/scheme.ts";
 import { IssuersError, type IssuerDeclaration } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";

@@ -1,4 +1,4 @@
-import { connectionFault, readBytes } from "../outside-response.ts";
+import { connectionFault, readBytes } from "../requests/outside-response.ts";
 import { parseKeySet } from "../tokens/signing-keys.ts";
 
 /** The network function: `fetch`, or a compatible function that respects the signal. */

@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import type { Verdict } from "../../../access/scheme/scheme.ts";
 import type { Observation } from "../../../core/observation.ts";
 import { Problem } from "../../../core/problem/problem.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 import type { IssuerAlgorithm, IssuerDeclaration } from "./declaration.ts";
 import { externalIssuers } from "./scheme.ts";
 

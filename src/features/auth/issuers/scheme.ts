@@ -5,8 +5,8 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { provedBy } from "../../../core/levels.ts";
 import type { Observer } from "../../../core/observation.ts";
-import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
-import type { Bindings } from "../bindings.ts";
+import { identityOf, isPossibleName } from "../records/accounts.ts";
+import type { Bindings } from "../records/bindings.ts";
 import { isTime, readUnverified, normalizeType, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
 import type { ExternalIssuers } from "../tokens/scheme.ts";
 import {

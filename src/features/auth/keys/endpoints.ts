@@ -10,10 +10,10 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
 import { dateTime, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
-import { proofSchema } from "../documentation.ts";
-import { proofField, withoutKey } from "../fresh-login.ts";
-import type { People } from "../login.ts";
+import type { People } from "../people/people.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../requests/access.ts";
+import { proofSchema } from "../requests/documentation.ts";
+import { proofField, withoutKey } from "../requests/fresh-login.ts";
 import type { ListedKey, NamedKeys } from "./named-keys.ts";
 import { scopeForm } from "./scopes.ts";
 

@@ -1,8 +1,8 @@
 import { requireOptions } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import { token } from "../api-tokens/scheme.ts";
-import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks } from "../options.ts";
+import { loginChecks } from "../people/options.ts";
+import type { AccountsFeature, LoginOptions } from "../people/people.ts";
 import { keyEndpoints } from "./endpoints.ts";
 import { namedKeysCollection, storeNamedKeys, type NamedKeys } from "./named-keys.ts";
 import { scopesAllow } from "./scopes.ts";

@@ -5,7 +5,7 @@ import { opaqueTokenPattern, parseOpaqueToken } from "../../../core/crypto/opaqu
 import { Secret } from "../../../core/crypto/secret.ts";
 import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { Change } from "../../../store/store.ts";
-import { accountsCollection } from "../accounts/stored-accounts.ts";
+import { accountsCollection } from "../records/accounts.ts";
 import { storeNamedKeys, namedKeysCollection } from "./named-keys.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");

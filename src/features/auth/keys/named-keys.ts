@@ -11,13 +11,13 @@ import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Collection, Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
-import { NOT_ACTIVE, notActive, requireActive } from "../accounts/stored-accounts.ts";
 import { deriveMark, secretHalfBytes, wasIssued } from "../api-tokens/marks.ts";
-import { tokenChecks, type TokensOptions } from "../api-tokens/prefix.ts";
 import type { CheckedKey } from "../api-tokens/scheme.ts";
-import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
-import { makeTouch } from "../touch.ts";
+import { NOT_ACTIVE, notActive, requireActive } from "../records/accounts.ts";
+import { ofUser, timeText } from "../records/conditions.ts";
+import { tokenChecks, type TokensOptions } from "../records/token-prefix.ts";
+import { makeTouch } from "../records/touch.ts";
 
 /** Named keys. The key of a row is the lookup id. The secret is stored as a digest that only this server can make. */
 export const namedKeysCollection: Collection = {

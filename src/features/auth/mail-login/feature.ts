@@ -5,9 +5,9 @@ import { objectSchema, textSchema } from "../../../http/declarations/documentati
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
-import type { AccountsFeature, People } from "../login.ts";
 import { mailEndpoint } from "../mailbox/asking.ts";
 import type { GivenProof, Mailbox, Purpose } from "../mailbox/contract.ts";
+import type { AccountsFeature, People } from "../people/people.ts";
 
 /**
  * Users log in with a code or a link that they get by mail: `POST /api/login/code/`, then `POST /api/session/` or `POST /api/token/` with

@@ -11,11 +11,11 @@ import { prefersRedirect } from "../../../http/pipeline.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import { accountOf, accountsCollection, type Account } from "../accounts/stored-accounts.ts";
-import { codeField } from "../codes.ts";
-import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
-import type { People } from "../login.ts";
-import { wayBack } from "../session/way-back.ts";
+import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
+import type { People } from "../people/people.ts";
+import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
+import { codeField } from "../requests/codes.ts";
+import { wayBack } from "../requests/way-back.ts";
 import type { GivenProof, Purpose } from "./contract.ts";
 
 // The endpoints that send a mail or accept its proof. They accept JSON, or a form from a page of this service.

@@ -1,7 +1,7 @@
 import type { AccountPages } from "../../../feature/feature.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Change, JSONValue, KeyOf } from "../../../store/store.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 
 // The contract of proofs by mail: a link and a code in a mail that prove that the caller reads a mailbox.
 

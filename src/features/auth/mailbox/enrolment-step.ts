@@ -1,9 +1,9 @@
 import { isReserved } from "../../../resource/kinds/mailbox.ts";
 import type { Store } from "../../../store/store.ts";
-import { verifyEmail } from "../accounts/proved-address.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
 import type { MailStep, MailStepPurpose } from "../gate/contract.ts";
-import type { People } from "../login.ts";
+import type { People } from "../people/people.ts";
+import { verifyEmail } from "../people/proved-address.ts";
+import type { Account } from "../records/accounts.ts";
 import type { Purpose, PurposeDeclaration } from "./contract.ts";
 
 /**

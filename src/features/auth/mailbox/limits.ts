@@ -1,5 +1,5 @@
 import { OVERTAKEN, type Change, type Collection, type Row, type Store } from "../../../store/store.ts";
-import { equals, timeText, until } from "../conditions.ts";
+import { equals, timeText, until } from "../records/conditions.ts";
 
 /** The mails of the last hour. The key is a keyed digest of a mailbox or of a client's address. */
 export const mailCountsCollection: Collection = {

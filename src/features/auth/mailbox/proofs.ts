@@ -1,6 +1,6 @@
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, JSONValue, KeyOf, Outcome, Row, Store, Where } from "../../../store/store.ts";
-import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
 import { MAIL_PROOF_USED } from "./contract.ts";
 import { writeNothing } from "./limits.ts";
 

@@ -1,5 +1,5 @@
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
-import { normalizeCode } from "../codes.ts";
+import { normalizeCode } from "../requests/codes.ts";
 
 /** Derives and checks the token of a link and the code of the same mail. */
 export interface ProofTokens {

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { Mailer } from "../../mail/contract.ts";
-import { isPrepared } from "../accounts/proved-address.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
 import type { Notice } from "../gate/contract.ts";
-import type { AccountsFeature } from "../login.ts";
+import type { AccountsFeature } from "../people/people.ts";
+import { isPrepared } from "../people/proved-address.ts";
+import type { Account } from "../records/accounts.ts";
 import { countEvent, noteMail, noticeCountsCollection } from "./counts.ts";
 
 /** The data of a queued notice. */

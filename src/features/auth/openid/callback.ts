@@ -3,7 +3,7 @@ import { formatNetwork } from "../../../core/call/trusted-proxies.ts";
 import { after } from "../../../core/eventually.ts";
 import { Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import type { Header } from "../cookies.ts";
+import type { Header } from "../requests/cookies.ts";
 import { ProviderFault, type ConfirmedLogin, type ProviderClient } from "./client.ts";
 import { confirmLogin, proofBy } from "./confirming.ts";
 import type { Flow } from "./flows.ts";

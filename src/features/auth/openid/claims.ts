@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
-import { isPossibleName } from "../accounts/stored-accounts.ts";
 import { readAuthTime } from "../issuers/declaration.ts";
+import { isPossibleName } from "../records/accounts.ts";
 
 /** The claims of a user, from the ID token and the userinfo endpoint of a provider. The optional ones have no checked type. */
 export interface Claims {

@@ -1,10 +1,10 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Proof } from "../../../core/identity.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
-import type { Header } from "../cookies.ts";
 import type { OutsideWay } from "../gate/contract.ts";
 import { vouchedProof, vouchesForLevel2 } from "../issuers/declaration.ts";
+import type { Account } from "../records/accounts.ts";
+import type { Header } from "../requests/cookies.ts";
 import type { Claims } from "./claims.ts";
 import { CONFIRMED_SECONDS, type ConfirmedLogin } from "./client.ts";
 import type { IdentityProvider } from "./declaration.ts";

@@ -4,8 +4,8 @@ import { aFunction, anObject, anything, isObject, optional } from "../../../core
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature, type Host } from "../../../feature/feature.ts";
 import type { Beginning } from "../gate/contract.ts";
-import type { AccountsFeature } from "../login.ts";
-import { PRUNE_SECONDS } from "../options.ts";
+import { PRUNE_SECONDS } from "../people/options.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { loadLibrary, makeProviderClient, type ProviderClient } from "./client.ts";
 import { findProviderWays } from "./confirming.ts";
 import { completeProvider, providersMistakes, type IdentityProviderDeclaration } from "./declaration.ts";

@@ -3,9 +3,9 @@ import type { Call } from "../../../core/call/call.ts";
 import { digest, hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import type { Change, Collection, Store } from "../../../store/store.ts";
-import { timeText, until } from "../conditions.ts";
-import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
 import type { HeldLogin, WaitingConfirmation } from "../gate/contract.ts";
+import { timeText, until } from "../records/conditions.ts";
+import { isSecure, requireOneCookie, type Header } from "../requests/cookies.ts";
 
 /** The states of completed flows. Nothing is stored before a provider has answered. */
 export const usedFlowsCollection: Collection = {

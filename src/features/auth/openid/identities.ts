@@ -1,5 +1,5 @@
 import type { Change, Collection, Row, Store, WrittenValues } from "../../../store/store.ts";
-import { ofUser, timeText } from "../conditions.ts";
+import { ofUser, timeText } from "../records/conditions.ts";
 
 /** The identities at providers that are linked to accounts, by issuer and `sub`. They are deleted with the account. */
 export const identitiesCollection: Collection = {

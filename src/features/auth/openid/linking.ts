@@ -1,7 +1,7 @@
 import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import { NOT_ACTIVE, requireActive } from "../accounts/stored-accounts.ts";
-import type { Header } from "../cookies.ts";
+import { NOT_ACTIVE, requireActive } from "../records/accounts.ts";
+import type { Header } from "../requests/cookies.ts";
 import type { ConfirmedLogin } from "./client.ts";
 import type { IdentityProvider } from "./declaration.ts";
 import type { IdentityLink } from "./flows.ts";

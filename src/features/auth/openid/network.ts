@@ -1,4 +1,4 @@
-import { connectionFault, readBytes } from "../outside-response.ts";
+import { connectionFault, readBytes } from "../requests/outside-response.ts";
 
 /** Makes the requests to identity providers: `fetch`, or a compatible function that respects the signal. */
 export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response>;

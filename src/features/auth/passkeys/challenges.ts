@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { digest, hmac, sameBytes } from "../../../core/crypto/secret.ts";
 import type { Change, Collection, Store } from "../../../store/store.ts";
-import { timeText, until } from "../conditions.ts";
+import { timeText, until } from "../records/conditions.ts";
 
 /** Used challenges of passkey logins. Nothing is stored before a challenge is used. */
 export const usedChallengesCollection: Collection = {

@@ -9,10 +9,10 @@ import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import { MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
-import type { AccountsFeature, People } from "../login.ts";
-import { PRUNE_SECONDS } from "../options.ts";
+import { MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
+import { PRUNE_SECONDS } from "../people/options.ts";
+import type { AccountsFeature, People } from "../people/people.ts";
 import { makeChallenges, usedChallengesCollection, type Challenges } from "./challenges.ts";
 import { makeUserHandles, userHandlesCollection } from "./handles.ts";
 import {

@@ -3,8 +3,8 @@ import type { Call } from "../../../core/call/call.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
 import type { Observer, PasskeyRefusal } from "../../../core/observation.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
 import type { FactorKind, FactorSuccess, StoredFactor } from "../gate/contract.ts";
+import type { Account } from "../records/accounts.ts";
 import { algorithms, type PublicKeyJWK } from "./cose.ts";
 import { formatOldHandle, type UserHandles } from "./handles.ts";
 import {

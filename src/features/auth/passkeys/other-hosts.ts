@@ -1,7 +1,7 @@
 import type { Observer } from "../../../core/observation.ts";
 import type { Store } from "../../../store/store.ts";
-import { equals } from "../conditions.ts";
 import { factorsCollection } from "../gate/factors.ts";
+import { equals } from "../records/conditions.ts";
 import { PASSKEY, type StoredPasskey } from "./kind.ts";
 
 /** The number of passkeys that are read from each end of the table. After a change of the host, all of them have the old one. */

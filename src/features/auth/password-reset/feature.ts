@@ -8,7 +8,6 @@ import type { Context } from "../../../http/request/exchange.ts";
 import { boolean, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { OVERTAKEN } from "../../../store/store.ts";
-import type { AccountsFeature, People } from "../login.ts";
 import {
   mailEndpoint,
   nextField,
@@ -21,6 +20,7 @@ import {
 } from "../mailbox/asking.ts";
 import type { Mailbox, Purpose } from "../mailbox/contract.ts";
 import { requireUnused } from "../mailbox/proofs.ts";
+import type { AccountsFeature, People } from "../people/people.ts";
 
 const PATH = "/api/password/reset/";
 

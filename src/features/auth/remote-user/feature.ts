@@ -2,7 +2,7 @@ import { aBoolean, aLevel, optional, text } from "../../../core/checking/members
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { AccountsFeature } from "../login.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { createRemoteUser } from "./newcomers.ts";
 import { remoteUser } from "./scheme.ts";
 

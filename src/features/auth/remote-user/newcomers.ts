@@ -1,7 +1,7 @@
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change } from "../../../store/store.ts";
-import type { People } from "../login.ts";
+import type { People } from "../people/people.ts";
 import { readProxyText } from "./scheme.ts";
 
 /**

@@ -6,8 +6,8 @@ import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { Change } from "../../../store/store.ts";
 import { accountsIn } from "../../../testing/accounts.ts";
 import { callOf } from "../../../testing/calls.ts";
-import { accountsCollection } from "../accounts/stored-accounts.ts";
-import { storeBindings } from "../bindings.ts";
+import { accountsCollection } from "../records/accounts.ts";
+import { storeBindings } from "../records/bindings.ts";
 import { remoteUser, type RemoteUserOptions } from "./scheme.ts";
 
 async function set(options: Partial<RemoteUserOptions> = {}) {

@@ -7,9 +7,9 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import { provedBy } from "../../../core/levels.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change } from "../../../store/store.ts";
-import { identityOf, type Account } from "../accounts/stored-accounts.ts";
-import type { Bindings } from "../bindings.ts";
 import { builtInScheme } from "../gate/built-in-schemes.ts";
+import { identityOf, type Account } from "../records/accounts.ts";
+import type { Bindings } from "../records/bindings.ts";
 
 /** Options of `remoteUser()`: the headers of the proxy, and the secret that proves that the proxy sent them. */
 export interface RemoteUserOptions {

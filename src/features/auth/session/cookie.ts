@@ -1,6 +1,6 @@
 import type { Call } from "../../../core/call/call.ts";
 import { formatClearedCookie, formatSetCookie } from "../../../core/headers/set-cookie.ts";
-import { isSecure, type Header } from "../cookies.ts";
+import { isSecure, type Header } from "../requests/cookies.ts";
 
 /**
  * Returns the name of the session cookie on this connection. The prefix binds the cookie to this host, and browsers accept such a cookie

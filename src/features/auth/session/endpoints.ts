@@ -15,16 +15,23 @@ import { requireInTime } from "../../../http/request/in-time.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import { refuseLoginCSRF, requireOneCookie } from "../cookies.ts";
-import { credentials, loginBody, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
-import { userSchema } from "../documentation.ts";
+import { redirectToFactorPage } from "../factors/factor-page.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current, FirstStep } from "../gate/contract.ts";
-import { redirectToFactorPage } from "../gate/factor-page.ts";
-import type { People } from "../login.ts";
+import {
+  credentials,
+  loginBody,
+  loginFields,
+  MAX_LOGIN_BODY_BYTES,
+  loginTypes,
+  logInWith,
+} from "../people/credentials.ts";
+import type { People } from "../people/people.ts";
+import { refuseLoginCSRF, requireOneCookie } from "../requests/cookies.ts";
+import { userSchema } from "../requests/documentation.ts";
+import { wayBack } from "../requests/way-back.ts";
 import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
 import type { Sessions } from "./sessions.ts";
-import { wayBack } from "./way-back.ts";
 
 /** The dependencies of logins with a session cookie. */
 export interface SessionParts {

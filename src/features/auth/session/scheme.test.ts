@@ -10,7 +10,7 @@ import { Problem } from "../../../core/problem/problem.ts";
 import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { Change, Store } from "../../../store/store.ts";
 import { callOf } from "../../../testing/calls.ts";
-import { accountsCollection, storeAccounts, type Account } from "../accounts/stored-accounts.ts";
+import { accountsCollection, storeAccounts, type Account } from "../records/accounts.ts";
 import { session } from "./scheme.ts";
 import { sessions, sessionsCollection } from "./sessions.ts";
 

@@ -4,8 +4,8 @@ import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { after } from "../../../core/eventually.ts";
 import { provedBy } from "../../../core/levels.ts";
-import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
 import { builtInScheme } from "../gate/built-in-schemes.ts";
+import { identityOf, type Account, type Accounts } from "../records/accounts.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
 
 /** Options of `session()`: the stores of sessions and accounts. */

@@ -8,11 +8,11 @@ import type { Proof } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, JSONValue, Row, Store, Where, WrittenValues } from "../../../store/store.ts";
-import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
-import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
-import { listedLogin, loginPage, maxLogins, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
-import { makeTouch } from "../touch.ts";
+import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
+import { listedLogin, loginPage, maxLogins, seenFrom, type ListedLogin, type LoginPage } from "../records/logins.ts";
+import { formatProofs, parseProofs, passwordAt } from "../records/proofs.ts";
+import { makeTouch } from "../records/touch.ts";
 
 /** Sessions. The key is a hash of the id, so the stored data cannot log a user in. */
 export const sessionsCollection: Collection = {

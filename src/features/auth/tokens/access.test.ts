@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync, sign, type KeyObject } from "node:cryp
 import { test } from "node:test";
 import fc from "fast-check";
 import { Secret } from "../../../core/crypto/secret.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
+import type { Account } from "../records/accounts.ts";
 import { accessTokens, type AccessTokensOptions } from "./access.ts";
 import { derivedSigningKeys, parseSigningKeys, type SigningKeys } from "./signing-keys.ts";
 

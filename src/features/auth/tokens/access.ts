@@ -14,12 +14,12 @@ import {
   type Role,
 } from "../../../core/identity.ts";
 import { lastProvedAt, computeLevel, listMethods, provedBy } from "../../../core/levels.ts";
-import type { Account, Accounts } from "../accounts/stored-accounts.ts";
-import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
+import type { Account, Accounts } from "../records/accounts.ts";
+import { formatProofs, parseProofs, passwordAt } from "../records/proofs.ts";
+import type { Revocations } from "../records/revocation.ts";
+import type { RevocableClaims } from "../records/revoked.ts";
 import { ACTING_SECONDS, actingClaims, findActor, readActing, type ActingAccount } from "./acting.ts";
 import { isTime, notYet, readUnverified, verifyJWT, type JWTRules } from "./jwt.ts";
-import type { Revocations } from "./revocation.ts";
-import type { RevocableClaims } from "./revoked.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** The `typ` of access tokens (RFC 9068 §2.1). */

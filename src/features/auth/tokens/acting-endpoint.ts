@@ -7,9 +7,9 @@ import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import { proofField, withoutKey } from "../fresh-login.ts";
 import { Admission } from "../gate/admission.ts";
-import type { People } from "../login.ts";
+import type { People } from "../people/people.ts";
+import { proofField, withoutKey } from "../requests/fresh-login.ts";
 import type { AccessTokens } from "./access.ts";
 import { ACTING_SECONDS } from "./acting.ts";
 

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/checking/members.ts";
 import type { Actor } from "../../../core/identity.ts";
-import type { Account, Accounts } from "../accounts/stored-accounts.ts";
-import type { RevocableClaims } from "./revoked.ts";
+import type { Account, Accounts } from "../records/accounts.ts";
+import type { RevocableClaims } from "../records/revoked.ts";
 
 /** The lifetime of a token that acts for a user, in seconds. */
 export const ACTING_SECONDS = 900;

@@ -1,5 +1,5 @@
 import type { Beginning } from "../gate/contract.ts";
-import { requireOn } from "../options.ts";
+import { requireOn } from "../people/options.ts";
 import { renewTokens, startTokens, type StartingParts, type TokenOptions } from "./endpoints.ts";
 
 /** A token pair as a kind of login. */

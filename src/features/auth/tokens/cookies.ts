@@ -2,7 +2,7 @@ import type { Call } from "../../../core/call/call.ts";
 import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
+import { isSecure, requireOneCookie, type Header } from "../requests/cookies.ts";
 import type { FreshAccess, TokenPair } from "./token-pairs.ts";
 
 // Relative to the base path of the service.

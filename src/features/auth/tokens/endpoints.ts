@@ -11,11 +11,11 @@ import { type Context, invalid } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
 import { boolean, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import { refuseLoginCSRF } from "../cookies.ts";
-import { loginBody, loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current } from "../gate/contract.ts";
-import type { People } from "../login.ts";
+import { loginBody, loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
+import type { People } from "../people/people.ts";
+import { refuseLoginCSRF } from "../requests/cookies.ts";
 import {
   clearedTokenCookies,
   type CookieNames,

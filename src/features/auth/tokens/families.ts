@@ -1,7 +1,7 @@
 import type { Call } from "../../../core/call/call.ts";
 import type { Change, Collection, Store, Where } from "../../../store/store.ts";
-import { equals, later, ofUser, timeText, until } from "../conditions.ts";
-import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
+import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
+import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../records/logins.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 
 /**

@@ -4,9 +4,9 @@ import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
 import { hmac, type Secret } from "../../../core/crypto/secret.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { lastProvedAt } from "../../../core/levels.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
 import { Admission } from "../gate/admission.ts";
-import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
+import type { Account } from "../records/accounts.ts";
+import { formatProofs, parseProofs, passwordAt } from "../records/proofs.ts";
 import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of refresh tokens. */

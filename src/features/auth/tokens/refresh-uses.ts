@@ -3,12 +3,12 @@ import type { Call } from "../../../core/call/call.ts";
 import { digest } from "../../../core/crypto/secret.ts";
 import type { Change, Collection, Outcome, Store, Where } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
-import { accountsCollection } from "../accounts/stored-accounts.ts";
-import { equals, timeText, until } from "../conditions.ts";
-import { maxLogins } from "../logins.ts";
+import { accountsCollection } from "../records/accounts.ts";
+import { equals, timeText, until } from "../records/conditions.ts";
+import { maxLogins } from "../records/logins.ts";
+import type { Revocations } from "../records/revocation.ts";
 import type { TokenFamilies } from "./families.ts";
 import type { RefreshToken } from "./refresh-token.ts";
-import type { Revocations } from "./revocation.ts";
 
 /** Used refresh tokens. The key is a hash of the token's `jti`. A login itself writes nothing here. */
 export const refreshUsesCollection: Collection = {

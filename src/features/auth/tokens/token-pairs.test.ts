@@ -12,11 +12,11 @@ import type { Observation } from "../../../core/observation.ts";
 import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { Change } from "../../../store/store.ts";
 import { callOf } from "../../../testing/calls.ts";
-import { accountOf, accountsCollection, storeAccounts, type Account } from "../accounts/stored-accounts.ts";
+import { accountOf, accountsCollection, storeAccounts, type Account } from "../records/accounts.ts";
+import { makeRevocations, revocationsCollection } from "../records/revocation.ts";
 import { accessTokens } from "./access.ts";
 import { familiesCollection } from "./families.ts";
 import { deadFamiliesCollection, refreshUsesCollection } from "./refresh-uses.ts";
-import { makeRevocations, revocationsCollection } from "./revocation.ts";
 import { derivedSigningKeys } from "./signing-keys.ts";
 import { tokenPairs, type FreshAccess, type TokenPair, type TokenPairsOptions } from "./token-pairs.ts";
 

@@ -7,14 +7,14 @@ import type { Proof } from "../../../core/identity.ts";
 import { provedBy } from "../../../core/levels.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Change, Store } from "../../../store/store.ts";
-import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
 import { Admission } from "../gate/admission.ts";
+import { identityOf, type Account, type Accounts } from "../records/accounts.ts";
+import type { Revocations } from "../records/revocation.ts";
 import { type AccessTokens } from "./access.ts";
 import { tokenFamilies, type TokenFamilies } from "./families.ts";
 import { readType } from "./jwt.ts";
 import { refreshTokens, refreshType, type RefreshToken, type RefreshTokens } from "./refresh-token.ts";
 import { refreshUses, type RefreshUses } from "./refresh-uses.ts";
-import type { Revocations } from "./revocation.ts";
 
 /** An access token alone: the result of a refresh if refresh tokens are not rotated. */
 export interface FreshAccess {

@@ -3,9 +3,9 @@ import { optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { makeSealing, type Sealing } from "../../../core/crypto/sealing.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import { normalizeCode } from "../codes.ts";
 import type { FactorKind, FactorSuccess, StoredFactor } from "../gate/contract.ts";
-import type { AccountsFeature } from "../login.ts";
+import type { AccountsFeature } from "../people/people.ts";
+import { normalizeCode } from "../requests/codes.ts";
 import { findStep, formatBase32 } from "./codes.ts";
 
 /** Options of `totp()`. */

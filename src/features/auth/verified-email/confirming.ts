@@ -10,9 +10,6 @@ import { Flaw } from "../../../resource/declaration/field.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Outcome } from "../../../store/store.ts";
-import type { Account } from "../accounts/stored-accounts.ts";
-import { userSchema } from "../documentation.ts";
-import { ownPassword } from "../fresh-login.ts";
 import {
   nextField,
   nextPage,
@@ -23,6 +20,9 @@ import {
   requireOwnForm,
 } from "../mailbox/asking.ts";
 import type { GivenProof, RedeemedProof } from "../mailbox/contract.ts";
+import type { Account } from "../records/accounts.ts";
+import { userSchema } from "../requests/documentation.ts";
+import { ownPassword } from "../requests/fresh-login.ts";
 import { readNewcomer } from "./purposes.ts";
 import type { EmailParts } from "./requesting.ts";
 

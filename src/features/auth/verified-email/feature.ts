@@ -1,6 +1,6 @@
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { AccountsFeature } from "../login.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { confirmEndpoint } from "./confirming.ts";
 import { emailPurposes, notices, storedNewcomer } from "./purposes.ts";
 import { requestEndpoints } from "./requesting.ts";

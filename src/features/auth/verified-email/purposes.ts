@@ -1,6 +1,6 @@
 import type { JSONValue } from "../../../store/store.ts";
-import type { Newcomer } from "../accounts/verifying.ts";
 import type { Mailbox, Purpose } from "../mailbox/contract.ts";
+import type { Newcomer } from "../records/verifying.ts";
 
 /** The proofs of an address that this feature asks for. */
 export interface EmailPurposes {

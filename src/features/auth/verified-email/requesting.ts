@@ -8,11 +8,11 @@ import type { Context } from "../../../http/request/exchange.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Store } from "../../../store/store.ts";
-import { ownOrAnyUnlimited } from "../access.ts";
-import { ownPassword } from "../fresh-login.ts";
-import type { People } from "../login.ts";
 import { accepted, nextField, openPost, requireOwnForm } from "../mailbox/asking.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
+import type { People } from "../people/people.ts";
+import { ownOrAnyUnlimited } from "../requests/access.ts";
+import { ownPassword } from "../requests/fresh-login.ts";
 import { notices, type EmailPurposes } from "./purposes.ts";
 
 /** The parts of verified addresses of one service. */

@@ -1,12 +1,12 @@
 import { problem } from "../../../../core/problem/problem.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import type { Change } from "../../../../store/store.ts";
-import { equals } from "../../conditions.ts";
-import type { NewPassword } from "../../login.ts";
-import { allowChange, loginColumns } from "../login-change.ts";
-import type { AccountsParts } from "../parts.ts";
-import { endPreparedWays, mayBePrepared, verifyEmail } from "../proved-address.ts";
-import { accountsCollection } from "../stored-accounts.ts";
+import { allowChange, loginColumns } from "../../people/login-change.ts";
+import type { AccountsParts } from "../../people/parts.ts";
+import type { NewPassword } from "../../people/people.ts";
+import { endPreparedWays, mayBePrepared, verifyEmail } from "../../people/proved-address.ts";
+import { accountsCollection } from "../../records/accounts.ts";
+import { equals } from "../../records/conditions.ts";
 import { requireGoodPassword } from "./good-password.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Issue } from "../../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../../http/request/exchange.ts";
-import type { UsersParts } from "../parts.ts";
-import { checkNewPassword } from "./passwords.ts";
+import { checkNewPassword } from "../../passwords/passwords.ts";
+import type { UsersParts } from "../../people/parts.ts";
 
 /** The names of the user who chooses the password. */
 interface Names {

@@ -4,9 +4,9 @@ import type { Observer } from "../../../../core/observation.ts";
 import { pauseMs } from "../../../../feature/batch-size.ts";
 import { makeFailureReporter } from "../../../../feature/observers.ts";
 import type { Change, Store } from "../../../../store/store.ts";
-import { equals } from "../../conditions.ts";
 import { factorsCollection } from "../../gate/factors.ts";
-import { accountOf, accountsCollection, type Account } from "../stored-accounts.ts";
+import { accountOf, accountsCollection, type Account } from "../../records/accounts.ts";
+import { equals } from "../../records/conditions.ts";
 
 /*
  * The password hash of an account with a second factor has a mark (`markHash`). Versions that do not know the mark write hashes without it,

@@ -9,13 +9,13 @@ import { requireStillKnown } from "../../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import { defineResource } from "../../../../resource/resource.ts";
-import { equals } from "../../conditions.ts";
-import { proofField, withoutKey } from "../../fresh-login.ts";
-import { loginColumns } from "../login-change.ts";
-import type { AccountsParts } from "../parts.ts";
+import { requireMayChange } from "../../people/fresh-proof.ts";
+import { loginColumns } from "../../people/login-change.ts";
+import type { AccountsParts } from "../../people/parts.ts";
+import { accountsCollection } from "../../records/accounts.ts";
+import { equals } from "../../records/conditions.ts";
+import { proofField, withoutKey } from "../../requests/fresh-login.ts";
 import { requireAccount } from "../people.ts";
-import { accountsCollection } from "../stored-accounts.ts";
-import { requireMayChange } from "./proof.ts";
 
 /** The lifetime of an unused one-time password, in days. */
 const DAYS = 7;

@@ -1,0 +1,56 @@
+import {
+  administrator,
+  allOf,
+  anyOf,
+  self,
+  unlimited,
+  type Permission,
+} from "../../../access/permission/permission.ts";
+import { made } from "../../../core/copy.ts";
+import type { Identity } from "../../../core/identity.ts";
+
+/** Denies an administrator who acts for a user. */
+const notActing: Permission = made({
+  name: "not acting",
+  decide: ({ identity }) => (identity?.actor === undefined ? "allow" : "deny"),
+});
+
+/** Allows the user whose id is in the path, and administrators. Used for the record of a user. */
+export const ownRecord = anyOf(administrator, self());
+
+/** The scope with which a key of an administrator changes the logins of other users. The key also needs `write`. */
+export const CREDENTIALS_SCOPE = "users:credentials";
+
+/** True if the caller is a key of an administrator that may change the logins of other users. */
+export function mayChangeLogins({ role, scopes, keyId }: Identity): boolean {
+  if (role !== "admin" || keyId === undefined || scopes === null) return false;
+  return scopes.includes("write") && scopes.includes(CREDENTIALS_SCOPE);
+}
+
+/** Allows a key with the scope for logins, but not for its own user, because it could extend its own rights. */
+const keyForOthers: Permission = made({
+  name: "key for the logins of others",
+  decide: ({ identity, params }) =>
+    identity !== null && mayChangeLogins(identity) && params["id"] !== identity.id ? "allow" : "deny",
+});
+
+/**
+ * Like `ownRecord`, but denies a credential with limited scopes, because it could extend its own rights. Allows a key for the logins of
+ * others.
+ */
+export const ownRecordUnlimited = allOf(anyOf(unlimited, keyForOthers), ownRecord);
+
+/**
+ * Allows the user whose id is in the path, and administrators. Denies an administrator who acts for the user. Used for the account and
+ * its credentials.
+ */
+export const ownOrAny = allOf(notActing, ownRecord);
+
+/**
+ * Like `ownOrAny`, but denies a credential with limited scopes. Used for endpoints that create, change or end a way to log in, because a
+ * limited key could extend its own rights there.
+ */
+export const ownOrAnyUnlimited = allOf(unlimited, ownOrAny);
+
+/** Like `ownOrAnyUnlimited`, but allows a key for the logins of others. Used for changes of an account. */
+export const changesAccount = allOf(anyOf(unlimited, keyForOthers), ownOrAny);
