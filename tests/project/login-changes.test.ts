@@ -9,12 +9,12 @@ const read = (file: string): string => readFileSync(path.join(source, file), "ut
 
 /** The only files that allow a change of a login: the check of the caller, and proofs by mail. */
 const allowing = [
-  "features/auth/people/login-change.ts",
   // A new password after a proof by mail, and `people.changePassword`.
   "features/auth/accounts/passwords/changing.ts",
-  "features/auth/people/fresh-proof.ts",
   // A new address after its proof by mail.
   "features/auth/accounts/verified.ts",
+  "features/auth/people/fresh-proof.ts",
+  "features/auth/people/login-change.ts",
 ];
 
 test("allows a change of a login only in the check of the caller and after a proof by mail", () => {
