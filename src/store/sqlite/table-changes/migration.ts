@@ -49,6 +49,7 @@ export const sqliteSchema: SchemaDialect = {
   findExisting,
   // SQLite has no privileges.
   *findUnreadable() {
+    yield* [];
     return [];
   },
   findUnwritable,
