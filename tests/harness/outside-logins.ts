@@ -27,6 +27,8 @@ export interface OutsideOptions {
   readonly more?: Readonly<
     Record<string, Pick<Scheme, "proves"> & { readonly claims?: Claims; readonly isBare?: true }>
   >;
+  /** True if the badge of `/badge/session` and `/badge/tokens` checks the person. Then it proves level 2 alone. */
+  readonly checksPerson?: boolean;
 }
 
 /** The members that a scheme adds to its identity. */
@@ -36,7 +38,7 @@ export type Claims = (call: Call) => Partial<Pick<Identity, "actor" | "authTime"
  * Makes three logins: the scheme `badge`, which proves possession; the scheme `robot` for programs; and the endpoints
  * `/badge/session` and `/badge/tokens`, which start a login.
  */
-export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins {
+export function outsideLogins({ more = {}, checksPerson = false }: OutsideOptions = {}): OutsideLogins {
   let people: People | null = null;
   const schemes = {
     badge: { proves: ["hwk"], claims: ({ now }: Call) => ({ authTime: now }) },
@@ -63,7 +65,7 @@ export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins
                 async handle(context) {
                   const account = await found.findByUsername(context.call.header("x-badge-login") ?? "");
                   if (account === null) throw problem("invalid_credentials");
-                  const proofs: readonly [Proof] = [{ method: "hwk", at: context.now }];
+                  const proofs: readonly [Proof] = [{ method: "hwk", at: context.now, verifiesUser: checksPerson }];
                   return kind === "session"
                     ? beginLogin(context, { account, proofs, begin: begins.session, options: {} })
                     : beginLogin(context, { account, proofs, begin: begins.tokens, options: { cookie: false } });
