@@ -151,7 +151,8 @@ test("reads and changes the account as a separate record", async (t) => {
     const answer = await api.patch(path, body, api.admin);
     assert.deepEqual([answer.status, answer.json.errors?.[0].code], [400, code], JSON.stringify(body));
   }
-  assert.deepEqual((await api.patch(path, { username: "ADMIN" }, api.admin)).json.errors, [
+  const ben = await api.user("Ben");
+  assert.deepEqual((await api.patch(`/users/${ben.id}/account`, { username: "ADMIN" }, api.admin)).json.errors, [
     { pointer: "/username", code: "taken", detail: "This value is already taken." },
   ]);
   assert.equal((await api.get("/users/999/account", api.admin)).status, 404);
