@@ -49,6 +49,13 @@ export function buildFacts(
     asksForFactors: all.some(({ standing }) => standing !== undefined),
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
     waysIn: all.flatMap(({ waysIn = [] }) => waysIn),
+    async findLinkUser(link) {
+      for (const { findLinkUser } of all) {
+        const user = (await findLinkUser?.(link)) ?? null;
+        if (user !== null) return user;
+      }
+      return null;
+    },
     pages: all.find(({ pages }) => pages !== undefined)?.pages ?? null,
     problems: [...new Set(all.flatMap(collectProblems))],
     measure() {

@@ -5,7 +5,17 @@
  */
 import "./index.ts";
 
-export type { AccountPages, Host, Parts, ServiceFacts, Upkeep, WayIn } from "../feature/feature.ts";
+export type {
+  AccountPages,
+  FindLinkUser,
+  Host,
+  LinkUser,
+  MailLink,
+  Parts,
+  ServiceFacts,
+  Upkeep,
+  WayIn,
+} from "../feature/feature.ts";
 export { outbox, type OutboxOptions } from "../features/outbox/outbox.ts";
 export { JobError } from "../features/outbox/contract.ts";
 export type {

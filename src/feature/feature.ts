@@ -1,6 +1,6 @@
 import type { Scheme, AssuranceCheck } from "../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../access/throttle/throttle.ts";
-import type { Arrival } from "../core/call/call.ts";
+import type { Arrival, Call } from "../core/call/call.ts";
 import type { Only } from "../core/checking/members.ts";
 import { made } from "../core/copy.ts";
 import type { Secret } from "../core/crypto/secret.ts";
@@ -68,6 +68,8 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly look?: Look;
   /** Additional ways to log in that the login page shows, for example one for each identity provider. */
   readonly waysIn?: readonly WayIn[];
+  /** Finds the user of a link in a mail, for the page that the link leads to. If several features find a user, the first one counts. */
+  readonly findLinkUser?: FindLinkUser;
   /** The pages on which people log in and manage their accounts. If several features have such pages, those of the first one count. */
   readonly pages?: AccountPages;
   /** Problems that the feature throws in any operation. The API's documentation lists them for every operation. */
@@ -118,6 +120,29 @@ export interface AccountPages {
   readonly reset: string;
   /** Confirms an e-mail address. Takes the parameter `token`. */
   readonly verify: string;
+}
+
+/**
+ * Finds the user of a link that leads to a page of accounts, so that a password manager stores the new password under the right name.
+ * Returns null for a link of another page, and for a link that is wrong, used or expired. It must not use the link up or count a try.
+ */
+export type FindLinkUser = (link: MailLink) => Promise<LinkUser | null>;
+
+/** A link in a mail that a caller opens. */
+export interface MailLink {
+  /** The page that the link leads to. */
+  readonly page: keyof AccountPages;
+  readonly token: string;
+  /** The request that shows the page. */
+  readonly call: Call;
+}
+
+/** The user of a valid link in a mail. */
+export interface LinkUser {
+  /** The name for the login. */
+  readonly username: string;
+  /** True if the user does not exist yet, and may choose another username with the link. */
+  readonly isNew: boolean;
 }
 
 /** The combined parts of all features. */
@@ -171,6 +196,8 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   readonly look: Look | null;
   /** The additional ways to log in, from all features. */
   readonly waysIn: readonly WayIn[];
+  /** Finds the user of a link in a mail, from the features that send such links. */
+  readonly findLinkUser: FindLinkUser;
   /** The pages of accounts. Null if no feature has them. */
   readonly pages: AccountPages | null;
   /** The problems that are not in the catalogue. */

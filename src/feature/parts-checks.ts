@@ -59,6 +59,7 @@ export const partsMembers: Readonly<Record<keyof Parts, ValueCheck>> = {
       ? null
       : 'it has to be a list of titles with paths of this service, like { title: "Company", href: "/api/login/company/start" }',
   ),
+  findLinkUser: optional(aFunction),
   observe: optional(aFunction),
   alongside: optional(aFunction),
   problems: optional((value) =>

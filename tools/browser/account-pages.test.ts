@@ -89,9 +89,13 @@ for (const [width, colorScheme] of [
     await look("a new passkey");
     assert.equal(await page.locator("[data-said]").textContent(), "", "The work only starts.");
     await page.goto(`${address}/users/1/account`);
+    await page.setViewportSize({ width, height: 600 });
     await page.getByText("Add an authenticator app").click();
     await page.getByRole("button", { name: "Add the app" }).click();
     await page.getByRole("button", { name: "Confirm the app" }).waitFor();
+    const [bar, code] = [await page.locator(".bar").boundingBox(), await page.locator(".qr").boundingBox()];
+    assert.ok(code!.y >= bar!.y + bar!.height, "The bar covers no part of the QR code.");
+    assert.ok(code!.y + code!.height <= 600, "The QR code is on the screen.");
     await look("a new app");
     assert.equal(await page.locator("[data-said]").textContent(), "", "The work only starts.");
     await context.close();

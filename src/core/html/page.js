@@ -280,9 +280,11 @@ const show = async (form, button, reply, then) => {
   const again = all("main form[data-path]", page).find((each) => each.dataset.path === form.dataset.path);
   if (!reply.ok && (again === undefined || form.dataset.raw !== undefined)) return tell(form, page, reply.status);
   if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);
+  // A new page starts at its top, as without the script: the QR code of an app would otherwise be behind the bar.
+  if (reply.ok) scrollTo({ top: 0, behavior: "instant" });
   replace(page, form);
   // A page with another step is not the end: its first field has the focus, or it asks for a passkey.
-  const isLast = one("main [autofocus], main [data-passkey=create][data-ask]") === null;
+  const isLast = one("main [autofocus], main .qr, main [data-passkey=create][data-ask]") === null;
   if (reply.ok) return isLast && form.dataset.confirm === undefined ? say("Done.") : undefined;
   // No page sends a password back.
   for (const { name, value } of all("[type=password]", form))

@@ -89,8 +89,10 @@ export interface Purpose {
   request(context: Context, mailRequest: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */
   send(context: Context, mailRequest: MailRequest): Promise<void>;
-  /** Returns the proof of a link or of a code. Returns null if it is wrong, used or expired. Counts the tries of codes. */
-  find(context: Context, givenProof: GivenProof): Promise<RedeemedProof | null>;
+  /**
+   * Returns the proof of a link or of a code. Returns null if it is wrong, used or expired. Counts the tries of codes, and none of links.
+   */
+  find(context: Pick<Context, "call">, givenProof: GivenProof): Promise<RedeemedProof | null>;
   /**
    * Returns the proof of a link or of a code. Ends the request with 400 `invalid_link` if it is wrong, used or expired. Counts the tries of
    * codes.

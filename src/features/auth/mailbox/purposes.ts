@@ -122,7 +122,7 @@ async function send(purpose: Purpose, context: Context, mailRequest: MailRequest
 export async function redeem(
   parts: PurposeParts,
   purposes: readonly PurposeDeclaration[],
-  context: Context,
+  context: Pick<Context, "call">,
   givenProof: GivenProof,
 ): Promise<RedeemedProof | null> {
   const names = purposes.map(({ name }) => name);
@@ -158,7 +158,7 @@ async function byToken({ store, tokens }: PurposeParts, names: readonly string[]
 async function byCode(
   parts: PurposeParts,
   purposes: readonly string[],
-  { call }: Context,
+  { call }: Pick<Context, "call">,
   { email, code }: { readonly email: string; readonly code: string },
 ): Promise<MailProof | null> {
   const { store, tokens } = parts;

@@ -70,6 +70,10 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
       const { ownOrigins } = host;
       return {
         offer: null,
+        async findLinkUser({ page, token, call }) {
+          const user = page === "reset" ? ((await purpose.find({ call }, { token }))?.user ?? null) : null;
+          return user === null ? null : { username: user.username, isNew: false };
+        },
         endpoints: [
           mailEndpoint({
             path: PATH,

@@ -36,7 +36,7 @@ const confirmation = defineResource({
       description: "For sign-ups and invitations: the password of the user.",
     }),
     username: text({
-      maxLength: 150,
+      maxLength: 254,
       optional: true,
       description: "For sign-ups: the login name. Default: the e-mail address.",
     }),
@@ -112,7 +112,8 @@ async function signUp(
   input: ConfirmationInput,
 ): Promise<ConfirmationResult> {
   const password = requirePassword(input);
-  const username = readUsername(parts, input);
+  // The page of the link sends the address, which is the default and may be longer than a chosen username.
+  const username = input.username === proof.address ? null : readUsername(parts, input);
   const newcomer = readNewcomer(proof.address, proof.data);
   const also = [...proof.changes, ...parts.purposes.signUp.end({ address: proof.address })];
   let outcome: Outcome;

@@ -1,8 +1,9 @@
-import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import { defineFeature, type Feature, type LinkUser } from "../../../feature/feature.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
 import type { AccountsFeature } from "../people/people.ts";
 import { confirmEndpoint } from "./confirming.ts";
-import { emailPurposes, notices, storedNewcomer } from "./purposes.ts";
+import { emailPurposes, notices, storedNewcomer, type EmailPurposes } from "./purposes.ts";
 import { requestEndpoints } from "./requesting.ts";
 
 /**
@@ -47,9 +48,23 @@ export function verifiedEmail(people: AccountsFeature, mailbox: Feature<Mailbox>
       });
       return {
         offer: null,
+        findLinkUser: async ({ page, token, call }) => (page === "verify" ? findUser(purposes, { call }, token) : null),
         endpoints: [confirmEndpoint(parts), ...requestEndpoints(parts)],
         tags: { email: "Sign-up with a verified address, invitations and changed addresses." },
       };
     },
   });
+}
+
+/** Returns the user who chooses a password with a link. A changed address has none, because it keeps the password. */
+async function findUser(
+  { signUp, invitation }: EmailPurposes,
+  context: Pick<Context, "call">,
+  token: string,
+): Promise<LinkUser | null> {
+  const newcomer = await signUp.find(context, { token });
+  if (newcomer !== null) return { username: newcomer.address, isNew: true };
+  const account = (await invitation.find(context, { token }))?.user ?? null;
+  // An invitation no longer counts if the user has a password.
+  return account === null || account.passwordHash !== null ? null : { username: account.username, isNew: false };
 }

@@ -2,7 +2,7 @@ import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import type { View } from "../../../http/request/view.ts";
 import { resolveAddress } from "../site.ts";
-import { writeUsernameField } from "./username-field.ts";
+import { writeHiddenUsername, writeUsernameField } from "./username-field.ts";
 
 /** A field that a person fills in. */
 export interface PlainField {
@@ -23,7 +23,9 @@ export interface PlainForm {
   readonly does: string;
   readonly fields: readonly PlainField[];
   readonly hidden: Readonly<Record<string, string>>;
-  /** The values of the last attempt. No password is shown again. */
+  /** The username that belongs to a new password, if no field asks for it. */
+  readonly username?: string;
+  /** The values of the last attempt, or the first ones. No password is shown again. */
   readonly values?: Readonly<Record<string, unknown>>;
   readonly mistakes?: readonly Issue[];
   /** The name of the form, and the prefix of the ids of its fields. */
@@ -35,7 +37,7 @@ export interface PlainForm {
 
 /** Writes a form that a browser sends without the script. */
 export function writePlainForm(view: View, form: PlainForm): PageContent {
-  const { path, does, fields, hidden, values = {}, mistakes = [], label, isSubject = false } = form;
+  const { path, does, fields, hidden, values = {}, mistakes = [], label, username, isSubject = false } = form;
   const shown = fields.map((field) => {
     const value = field.type === "password" ? undefined : values[field.name];
     const wrong = mistakes.filter(({ pointer }) => pointer === `/${field.name}`);
@@ -49,8 +51,9 @@ export function writePlainForm(view: View, form: PlainForm): PageContent {
   );
   // A new password may belong to another user than the caller.
   const needsUsername = fields.some(({ autocomplete }) => autocomplete === "current-password");
+  const caller = needsUsername ? writeUsernameField(view) : "";
   return html`<form class="panel form" method="post" action="${resolveAddress(view, path)}" aria-label="${label}">
-    ${inputs} ${needsUsername ? writeUsernameField(view) : ""}${shown.map((each) => writePlainField(each, form.prefix, each.field.name === first))}
+    ${inputs} ${username === undefined ? caller : writeHiddenUsername(username)}${shown.map((each) => writePlainField(each, form.prefix, each.field.name === first))}
     <div class="row"><button class="btn main">${does}</button></div>
   </form>`;
 }

@@ -8,5 +8,10 @@ import type { View } from "../../../http/request/view.ts";
 export function writeUsernameField({ identity, place }: Pick<View, "identity" | "place">): PageContent {
   const user = place?.params["id"];
   if (identity === null || (user !== undefined && user !== identity.id)) return "";
-  return html`<input type="text" autocomplete="username" value="${identity.username}" readonly hidden />`;
+  return writeHiddenUsername(identity.username);
+}
+
+/** Returns a hidden field with a username for a password manager. It has no name, so the browser does not send it. */
+export function writeHiddenUsername(username: string): PageContent {
+  return html`<input type="text" autocomplete="username" value="${username}" readonly hidden />`;
 }

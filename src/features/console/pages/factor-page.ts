@@ -83,10 +83,10 @@ function passkeyForm(site: Site, view: View, { id, ask }: FactorMembers): PageCo
 }
 
 /** Returns the form for a code. `error` is the id of the HTML element with the error message, or empty. */
-export function codeForm(view: View, factors: readonly FactorMembers[], error: string): Markup {
+export function codeForm(view: View, factors: readonly FactorMembers[], error: string, hasFocus = true): Markup {
   return html`<form class="panel form" method="post" action="${resolveAddress(view, LOGIN_PATH)}" aria-label="Complete the login">
     <input type="hidden" name="next" value="${readNext(view)}" />
-    ${drawFactorChoice(factors)}${codeField(factors, error)}
+    ${drawFactorChoice(factors)}${codeField(factors, error, hasFocus)}
     <div class="row"><button class="btn main">Log in</button></div>
   </form>`;
 }

@@ -1,5 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { LinkUser } from "../../../feature/feature.ts";
 import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { View } from "../../../http/request/view.ts";
@@ -42,6 +43,7 @@ const username: PlainField = {
   rule: "Only for a new account. Leave it out to log in with your e-mail",
   optional: true,
 };
+const newUsernameRule = "Your e-mail address, or another name of your choice";
 
 /** Draws the page for newcomers. */
 export async function drawSignup({ site, view }: Drawing): Promise<Drawn> {
@@ -90,15 +92,17 @@ function drawForgotAgain(site: Site, view: View, refused?: Refused): Drawn {
 }
 
 /** Draws the page that sets a new password, with the token of a link or with a code. */
-export function drawReset({ site, view }: Drawing): Drawn {
+export function drawReset({ site, view }: Drawing): Promise<Drawn> {
   return drawResetAgain(site, view);
 }
 
-function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
+async function drawResetAgain(site: Site, view: View, refused?: Refused): Promise<Drawn> {
+  const user = await findLinkUser(site, view, "reset");
   const token = findToken(view);
   const hidden = { next: loginAfter(site, view, "password"), ...(token === undefined ? {} : { token }) };
   const fields = token === undefined ? [emailOfPassword, code, newPassword] : [newPassword];
-  const form = { path: RESET_CONFIRM_PATH, does: "Set the password", fields, hidden, prefix: "reset" };
+  const named = user === null ? {} : { username: user.username };
+  const form = { path: RESET_CONFIRM_PATH, does: "Set the password", fields, hidden, ...named, prefix: "reset" };
   const text =
     token === undefined
       ? "If an account has your address, a mail is on its way. Open its link, or enter its code here."
@@ -111,19 +115,21 @@ function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
  * Draws the page that confirms an address. A newcomer chooses a password. A user who changes an address logs in first, and keeps the
  * password. The link of a changed address has the parameter `change`.
  */
-export function drawVerify({ site, view }: Drawing): Drawn {
+export async function drawVerify({ site, view }: Drawing): Promise<Drawn> {
   const isChange = findParameter(view, "change") !== undefined;
   return isChange && view.identity === null ? drawLoginFirst(site, view) : drawVerifyAgain(site, view, !isChange);
 }
 
-function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refused?: Refused): Drawn {
+async function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refused?: Refused): Promise<Drawn> {
+  const user = choosesPassword ? await findLinkUser(site, view, "verify") : null;
   const token = findToken(view);
   const hidden = {
     next: choosesPassword ? loginAfter(site, view, "address") : resolveAddress(view, "/"),
     ...(token === undefined ? {} : { token }),
   };
-  const fields = [...(token === undefined ? [email, code] : []), ...(choosesPassword ? [username, newPassword] : [])];
-  const form = { path: EMAIL_CONFIRM_PATH, does: "Confirm the address", fields, hidden, prefix: "verify" };
+  const names = choosesPassword ? choosePassword(user) : { fields: [] };
+  const fields = [...(token === undefined ? [email, code] : []), ...names.fields];
+  const form = { path: EMAIL_CONFIRM_PATH, does: "Confirm the address", hidden, prefix: "verify", ...names, fields };
   const text =
     token === undefined
       ? "A mail is on its way. Open its link, or enter its code here."
@@ -136,11 +142,21 @@ function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refus
   return drawPage(view, { title: "Confirm your e-mail address", text, form, refused, below });
 }
 
+/**
+ * Returns the fields of a form that chooses a password, with the username for a password manager. Only a new user chooses a username: the
+ * page shows the default. An invited user has one. The user of a code, or of a link that is not valid, is unknown.
+ */
+function choosePassword(user: LinkUser | null): Pick<PlainForm, "fields" | "username" | "values"> {
+  if (user === null) return { fields: [username, newPassword] };
+  if (!user.isNew) return { fields: [newPassword], username: user.username };
+  return { fields: [{ ...username, rule: newUsernameRule }, newPassword], values: { username: user.username } };
+}
+
 /** The path that changes the address of a user. */
 const EMAIL_PATH = "/users/{id}/email";
 
 /** Draws the form of one of these pages again, with the reason why it was refused. Returns null for every other request. */
-export function drawMailProblem(site: Site, view: View, document: ProblemDocument): Drawn | null {
+export async function drawMailProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const isForm = view.call.header("content-type")?.startsWith(formType) === true;
   if (!isForm || view.call.method !== "POST" || ![400, 401, 409].includes(document.status)) return null;
   switch (view.place?.path) {
@@ -238,7 +254,7 @@ function drawPage(view: View, { title, text, form, refused, below }: MailPage): 
   const reason = errors[0]?.detail ?? refused?.detail;
   const note: PageContent =
     reason === undefined || mistakes.length > 0 ? "" : html`<p class="wrong" role="alert">${reason}</p>`;
-  const again = refused === undefined ? {} : { values: readSentValues(view), mistakes };
+  const again = refused === undefined ? {} : { values: { ...form.values, ...readSentValues(view) }, mistakes };
   const main: Markup = html`${drawHead(title, text)}
     <div class="stack">
       ${note} ${writePlainForm(view, { ...form, ...again, label: title, isSubject: true })} ${below}
@@ -248,6 +264,12 @@ function drawPage(view: View, { title, text, form, refused, below }: MailPage): 
 
 function readSentValues({ sent }: View): Readonly<Record<string, unknown>> {
   return isObject(sent) ? sent : {};
+}
+
+/** Returns the user of the link, without using the link up. Returns null if the link is wrong, used or expired, or if there is none. */
+async function findLinkUser(site: Site, view: View, page: "reset" | "verify"): Promise<LinkUser | null> {
+  const token = findToken(view);
+  return token === undefined ? null : site.facts().findLinkUser({ page, token, call: view.call });
 }
 
 /** Returns the token of the link: from the address of the page, or from its form. */

@@ -34,7 +34,8 @@ export const CONFIRM_PATH = "/users/{id}/factors/{factor_id}/confirm";
 
 async function drawApp(view: View, factor: NewFactorValues): Promise<Drawn> {
   const title = "Set up the authenticator app";
-  const form = isEnrolment(view) ? codeForm(view, [factor], "") : await confirmForm(view, factor);
+  // The code field has no focus, because the browser would then scroll past the QR code.
+  const form = isEnrolment(view) ? codeForm(view, [factor], "", false) : await confirmForm(view, factor);
   const uri = String(factor["uri"]);
   const main = html`${drawHead(title, "Scan this code with the app, then enter the six digits that the app shows.")}
     ${drawQRCode(uri, "QR code of the key")}
@@ -87,7 +88,7 @@ async function confirmForm(view: View, { id }: NewFactorValues, error = ""): Pro
   const offer = (await view.offers(path)).find(({ method }) => method === "POST");
   if (offer === undefined) return "";
   return html`<form class="panel form"${writeAttributes({ view, offer })} method="post" action="${resolveAddress(view, offer.path)}" aria-label="Confirm the app">
-    ${codeField([{ kind: "totp" }], error)}
+    ${codeField([{ kind: "totp" }], error, error !== "")}
     <div class="row"><button class="btn main">Confirm the app</button></div>
   </form>`;
 }

@@ -30,7 +30,7 @@ import { drawProgram } from "./session-page.ts";
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const factor = (await drawFactorProblem(site, view, document)) ?? (await drawAppAgain(view, document));
   if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
-  const mailed = drawMailProblem(site, view, document);
+  const mailed = await drawMailProblem(site, view, document);
   if (mailed !== null) return { ...mailed, main: html`${mailed.main} ${programs(document)}` };
   const confirming = document.code === "confirmation_required" ? await drawConfirmFirst(site, view, document) : null;
   if (confirming !== null) return { ...confirming, main: html`${confirming.main}${programs(document)}` };

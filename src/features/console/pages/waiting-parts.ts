@@ -41,12 +41,12 @@ export function drawFactorChoice(factors: readonly WaitingValues[]): Markup {
   </p>`;
 }
 
-/** Returns the field for a code of one of these factors. */
-export function codeField(factors: readonly WaitingValues[], error: string): Markup {
+/** Returns the field for a code of one of these factors. It has the focus if the reader needs to see nothing above it first. */
+export function codeField(factors: readonly WaitingValues[], error: string, hasFocus = true): Markup {
   const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
   return html`<p class="field">
     <label for="code">${describeCode(factors)}</label>
-    <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus${attributes} />
+    <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required${hasFocus ? html` autofocus` : ""}${attributes} />
   </p>`;
 }
 
