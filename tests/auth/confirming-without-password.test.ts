@@ -56,6 +56,19 @@ test("takes no code from a mail for an account with a password, and no code of a
   assert.deepEqual([other.status, other.json.code], [401, "invalid_credentials"], other.text);
 });
 
+test("takes no code from a mail for an account without a password that has a factor", async (t) => {
+  const api = await startMailFlows(t);
+  const { headers } = await api.addTOTP(1, await api.logIn());
+  await api.service.store.write({ changes: [withoutPassword] });
+  const started = await api.post("/api/login/confirm/", undefined, headers);
+  const kinds = started.json.factors.map(({ kind }: { readonly kind: string }) => kind);
+  assert.deepEqual([kinds, await api.mail.queued()], [["totp", "recovery"], 0]);
+
+  const refused = await api.post("/api/login/", { factor: "mail", code: "12345678" }, readCookies(started));
+
+  assert.deepEqual([refused.status, refused.json.errors?.[0].pointer], [400, "/factor"], refused.text);
+});
+
 test("answers 409 `no_proof` if the account has nothing to confirm with, and keeps no waiting login", async (t) => {
   const api = await serve(t, { config: { features: outsideLogins().features } });
   const { json: ben } = await api.post("/users", { name: "Ben", email: "ben@example.com" }, api.admin);

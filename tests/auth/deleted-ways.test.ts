@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
+import { totpCode } from "../../src/testing/testing.ts";
 import { makeAuthenticator } from "../harness/authenticator.ts";
-import { addTOTP, readCookies, startLogin, type TOTPUser } from "../harness/factors.ts";
+import { addTOTP, addTOTPTo, readCookies, startLogin, type TOTPUser } from "../harness/factors.ts";
 import { serve, withMail, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 // A thief of a factor is logged in no longer when the factor is deleted, and a recovery code changes no other factor, also not in steps.
 
@@ -149,6 +151,29 @@ test("lets a factor that a login by recovery code added change no factors for a 
   assert.deepEqual(await changes(bearer((await passkey.logIn("/api/token/")).json.access)), [undefined, undefined]);
 });
 
+test("lets a factor of a login by recovery code change no factors for a day, also if it becomes the only factor", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const waiting = readCookies(await api.post("/api/session/", { username: ann.email, password: ann.password }));
+  const body = { factor: "recovery", code: ann.recoveryCodes[0] };
+  const recovered = readCookies(await api.post("/api/login/", body, waiting));
+  const path = `/users/${ann.id}/factors`;
+  const made = (await api.post(path, { kind: "totp" }, recovered)).json;
+  assert.equal((await api.delete(`${path}/${ann.factor}`, ann.headers)).status, 204);
+
+  const code = totpCode(made.secret, api.clock.now);
+  const confirmed = await api.post(`${path}/${made.id}/confirm`, { code }, recovered);
+  assert.equal(confirmed.json.recovery_codes?.length, 10, confirmed.text);
+  const renewed = readCookies(confirmed);
+
+  assert.equal(await works(api, renewed), true);
+  for (const refused of [
+    await api.delete(`${path}/${made.id}`, renewed),
+    await api.post(`${path}/recovery`, undefined, renewed),
+  ])
+    assert.deepEqual([refused.status, refused.json.code], [401, "confirmation_required"], refused.text);
+});
+
 test("lets the owner's older factor change factors at once, also in a login that started with a recovery code", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addTOTP(api, "Ann");
@@ -196,4 +221,52 @@ test("takes the first factor of an address that an administrator chose, that has
     const login = await each.post("/api/session/", { username: email, password: "quartz lantern 42" });
     assert.equal((await each.post(`/users/${id}/factors`, { kind: "totp" }, readCookies(login))).status, 201, email);
   }
+});
+
+/** Starts a service without mail, in which Ben signs up, and one with mail on the same database. */
+async function startBesideMail(t: TestContext) {
+  const settings = {
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+    LATCHKEY_SECRET: "a secret that both of the services know",
+    LATCHKEY_REGISTRATION: "open",
+  };
+  const withoutMail = await serve(t, { settings });
+  const ben = { name: "Ben", email: "ben@example.com", password: "quartz lantern 42" };
+  const made = await withoutMail.post("/users", ben);
+  assert.equal(made.status, 201, made.text);
+  return {
+    withoutMail,
+    api: await serve(t, { settings: { ...settings, ...withMail } }),
+    ben: { ...ben, ...made.json },
+  };
+}
+
+test("takes a further factor of an address that was never proved, because its first factor is active already", async (t) => {
+  const { withoutMail, api, ben } = await startBesideMail(t);
+  const { id, headers } = await addTOTPTo(withoutMail, ben);
+  const path = `/users/${id}/factors`;
+
+  const made = await api.post(path, { kind: "totp" }, headers);
+
+  assert.equal(made.status, 201, made.text);
+  const confirmed = await api.post(
+    `${path}/${made.json.id}/confirm`,
+    { code: totpCode(made.json.secret, api.clock.now) },
+    headers,
+  );
+  assert.equal(confirmed.status, 200, confirmed.text);
+});
+
+test("activates no first factor of an address that was never proved, if it was started before mail was turned on", async (t) => {
+  const { withoutMail, api, ben } = await startBesideMail(t);
+  const login = { username: ben.email, password: ben.password };
+  const session = readCookies(await withoutMail.post("/api/session/", login));
+  const path = `/users/${ben.id}/factors`;
+  const made = (await withoutMail.post(path, { kind: "totp" }, session)).json;
+
+  const code = totpCode(made.secret, api.clock.now);
+  const refused = await api.post(`${path}/${made.id}/confirm`, { code }, session);
+
+  assert.deepEqual([refused.status, refused.json.code], [409, "unverified_email"], refused.text);
+  assert.deepEqual((await api.get(path, session)).json, []);
 });

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accountsCollection } from "../../src/door/auth.ts";
+import { accountsCollection, type Account, type People } from "../../src/door/auth.ts";
+import type { Context } from "../../src/door/index.ts";
+import type { Store } from "../../src/door/stores.ts";
+import type { Purpose } from "../../src/features/auth/mailbox/contract.ts";
+import { enrolmentStep } from "../../src/features/auth/mailbox/enrolment-step.ts";
 import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { readCookies, parseBase32 } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
@@ -110,6 +114,40 @@ test("accepts no code by mail for an account that has a factor", async (t) => {
   assert.equal(await api.mail.queued(), 0);
   assert.equal((await api.post("/api/login/", { pending, factor: "mail", code: "00000000" })).status, 400);
   assert.equal((await api.get("/users/1", basic(ada, password))).status, 401);
+});
+
+test("takes the code by mail for no other factor, and keeps it valid", async (t) => {
+  const api = await startMailFlows(t, everyone);
+  const { pending } = (await api.post("/api/token/", { username: ada, password })).json.login;
+  const { code } = (await api.sent()).values;
+
+  for (const factor of ["1", "recovery", "password", "Mail"]) {
+    const refused = await api.post("/api/login/", { pending, factor, code, password });
+    assert.deepEqual([refused.status, refused.json.code], [401, "factor_required"], factor);
+    assert.deepEqual(refused.json.login.factors, [{ id: "mail", kind: "mail" }], factor);
+  }
+
+  const proved = await api.post("/api/login/", { pending, factor: "mail", code });
+  assert.deepEqual(proved.json.login.factors, []);
+});
+
+test("takes no code of a mail that another account has asked for", async () => {
+  const ann = { id: 1, emailVerifiedAt: null } as Account;
+  const used = [{ kind: "delete", collection: accountsCollection, key: 9 }] as const;
+  /** A step whose code belongs to the account with this id, although it was sent to the address that Ann has now. */
+  const stepOf = (id: number) => {
+    const purpose = { find: async () => ({ user: { id }, changes: used }) } as unknown as Purpose;
+    return enrolmentStep({
+      store: { find: async () => ({ record: { email: "ann@example.com" } }) } as unknown as Store,
+      people: { users: { collection: accountsCollection } } as unknown as People,
+      purposes: { enrolment: purpose, confirmation: purpose },
+    });
+  };
+  for (const purpose of ["enrolment", "confirmation"] as const) {
+    const check = (id: number) => stepOf(id).check({ call: { now: 0 } } as Context, ann, "12345678", purpose);
+    assert.equal(await check(2), null, purpose);
+    assert.equal((await check(1))?.[0], used[0], purpose);
+  }
 });
 
 /** Signs up with a code from the mailbox. Returns the id and the username. */

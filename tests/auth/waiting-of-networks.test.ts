@@ -97,3 +97,40 @@ test("counts the unconfirmed factors of an enrolment only for its waiting login,
   const done = await api.post("/api/login/", { pending: own, factor: id, code: totpCode(secret, api.clock.now) });
   assert.equal(done.status, 200, done.text);
 });
+
+test("leaves the owner places for a factor while other waiting logins add as many as an account may have", async (t) => {
+  const { features } = outsideLogins({ checksPerson: true });
+  const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "everyone" }, config: { features } });
+  const admin = { email: "admin", password: "first-administrator" };
+  const thief = await start(api, admin, "203.0.113.5");
+  const add = (pending: string) => api.post("/api/login/factors/", { pending, kind: "totp" });
+  let theirs = { id: "", secret: "" };
+  for (let at = 0; at < 20; at++) theirs = (await add(thief)).json;
+
+  // A login that needs no factor: its badge has checked the person.
+  const { access } = (await api.post("/badge/tokens", undefined, { "x-badge-login": admin.email })).json;
+  const headers = { authorization: `Bearer ${access}` };
+  const code = totpCode(theirs.secret, api.clock.now);
+  assert.equal((await api.post(`/users/1/factors/${theirs.id}/confirm`, { code }, headers)).status, 404);
+  assert.equal((await api.delete(`/users/1/factors/${theirs.id}`, headers)).status, 404);
+  assert.deepEqual((await api.get("/users/1/factors", headers)).json, []);
+  assert.equal((await api.post("/users/1/factors", { kind: "totp" }, headers)).status, 201);
+
+  const own = await start(api, admin, "192.0.2.9");
+  const made = await add(own);
+  assert.equal(made.status, 201, made.text);
+  const answer = { pending: own, factor: made.json.id, code: totpCode(made.json.secret, api.clock.now) };
+  const done = await api.post("/api/login/", answer);
+  assert.equal(done.status, 200, done.text);
+});
+
+test("starts at most twenty factors of an account in its logins, whether they are confirmed or not", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const add = () => api.post(`/users/${ann.id}/factors`, { kind: "totp" }, ann.headers);
+  for (let at = 1; at < 20; at++) assert.equal((await add()).status, 201, String(at));
+
+  const refused = await add();
+
+  assert.deepEqual([refused.status, refused.json.code], [409, "too_many"], refused.text);
+});
