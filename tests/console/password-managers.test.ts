@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { accountsCollection } from "../../src/door/auth.ts";
 import { serve, withMail, type API } from "../harness/serve.ts";
 
 const page = { accept: "text/html" };
@@ -137,6 +138,18 @@ test("names an invited user, who chooses no username", async (t) => {
   assert.doesNotMatch(shown!, / name="username"/);
   const done = await api.post("/api/email/confirm/", `token=${link.split("=")[1]}&password=${password}&next=/`, form);
   assert.equal(done.status, 303, done.text);
+});
+
+test("names no user of an invitation after a process of an earlier version has set the password", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const invited = await api.post("/users", { name: "Ben", email: "ben@example.com", invite: true }, api.admin);
+  const link = await readLink(api);
+  const values = { password_hash: "a hash" };
+  const change = { kind: "update", collection: accountsCollection, key: invited.json.id, values } as const;
+  assert.equal((await api.service.store.write({ changes: [change] })).kind, "written");
+
+  const expected = await readWithoutToken(api, `/verify?token=${"y".repeat(65)}`);
+  assert.equal(await readWithoutToken(api, link), expected);
 });
 
 test("shows the same page for each link that is wrong, used, expired or of another page", async (t) => {
