@@ -12,7 +12,7 @@ const digest = createHash("sha1").update(password).digest("hex").toUpperCase();
 const padding = Array.from({ length: 800 }, (_, at) => `${String(at).padStart(35, "0")}:${at % 3}`);
 
 /** Checks a password with a range service that sends `answer`. Returns the result, the received requests and the log. */
-async function ask(answer: RequestListener, limitMs = 1000) {
+async function ask(answer: RequestListener, limitMs = 60_000) {
   const requests: { path: string; padding: string | undefined }[] = [];
   const server = createServer((request, response) => {
     requests.push({ path: request.url!, padding: request.headers["add-padding"] as string | undefined });
