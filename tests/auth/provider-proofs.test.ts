@@ -3,11 +3,14 @@ import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
 import { sessionsCollection } from "../../src/door/auth.ts";
 import { basicLogin, tokenLogin } from "../../src/door/index.ts";
+import type { Store } from "../../src/door/stores.ts";
+import { identitiesCollection } from "../../src/features/auth/openid/identities.ts";
 import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { parseBase32 } from "../harness/factors.ts";
 import { email, password, type Answered } from "../harness/own-logins.ts";
 import { setsSession, startWorld, type Browser, type World, type WorldOptions } from "../harness/provider-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 // What a login at a provider proves, for how long, and to whom a started link belongs.
 
@@ -160,6 +163,19 @@ for (const { title, before, after } of [
     assert.equal(setsSession(refused), false);
     assert.equal(bea.cookies.get("session"), cookie);
   });
+
+test("takes the time 0 of a login at the provider for no time", async (t) => {
+  const world = await startWorld(t);
+  const bea = world.browser();
+  await bea.logIn();
+  const started = await startConfirmation(bea);
+  world.issuer.twist = { claims: (claims) => ({ ...claims, auth_time: 0 }) };
+
+  const refused = await follow(bea, await world.issuer.authorize(started.headers.get("location")!));
+
+  assert.equal(refused.status, 401, refused.text);
+  assert.equal(world.reasons().at(-1), "the ID token has no auth_time, so the login confirms nothing");
+});
 
 test("confirms nothing in a browser that is logged in as another user, although the login to confirm lives", async (t) => {
   const world = await startWorld(t);
@@ -381,6 +397,33 @@ test("links no identity in a login by recovery code, or by a factor that such a 
   assert.equal((await link(await logIn(added.factor, added.code()))).status, 200);
 });
 
+for (const { title, values } of [
+  { title: "is deactivated", values: { active: false } },
+  { title: "ends its logins", values: { generation: 1 } },
+])
+  test(`links no identity to an account that ${title} while the provider's answer is checked`, async (t) => {
+    const inner = await emptyStore();
+    let isArmed = true;
+    const store: Store = {
+      ...inner,
+      async write(transaction) {
+        const links = transaction.changes.some(({ collection }) => collection === identitiesCollection);
+        if (links && isArmed)
+          await inner.write({ changes: [{ kind: "update", collection: accountsCollection, key: 1, values }] });
+        if (links) isArmed = false;
+        return inner.write(transaction);
+      },
+    };
+    const world = await startWorld(t, { provider: { create: false }, service: { store } });
+    const ada = await logInAda(world);
+
+    const refused = await follow(ada, await startLink(world, ada));
+
+    assert.deepEqual([refused.status, refused.json.code, isArmed], [401, "login_failed", false], refused.text);
+    assert.equal(world.reasons().at(-1), "the account has changed since");
+    assert.equal(await inner.count(identitiesCollection, null), 0);
+  });
+
 // Unlinking
 
 test("ends the logins of an unlinked identity, and keeps those of another identity of the account", async (t) => {
@@ -424,6 +467,35 @@ test("ends the logins by a provider of an earlier version, whose proofs name no 
   assert.equal((await again.ask("DELETE", `/users/1/identities/${identity.id}`)).status, 204);
 
   assert.deepEqual([(await thief.get("/api/session/")).status, (await again.get("/api/session/")).status], [401, 200]);
+});
+
+test("keeps the sessions of an earlier version, which stored no proofs, as logins by password when an identity is unlinked", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  const [older, other] = [await linkAda(world), await logInAda(world)];
+  const where = { column: "user_id", operator: "eq", value: 1 } as const;
+  const values = { proofs: null };
+  await world.store.write({ changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }] });
+  const ada = await logInAda(world);
+  const [identity] = (await ada.get("/users/1/identities")).json;
+
+  assert.equal((await ada.ask("DELETE", `/users/1/identities/${identity.id}`)).status, 204);
+
+  for (const each of [older, other, ada]) assert.equal((await each.get("/api/session/")).status, 200);
+});
+
+test("ends a session whose proofs cannot be read when an identity is unlinked", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  await linkAda(world);
+  const where = { column: "user_id", operator: "eq", value: 1 } as const;
+  const values = { proofs: [["sms", 1]] };
+  await world.store.write({ changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }] });
+  const ada = await logInAda(world);
+  const [identity] = (await ada.get("/users/1/identities")).json;
+
+  const unlinked = await ada.ask("DELETE", `/users/1/identities/${identity.id}`);
+
+  assert.equal(unlinked.status, 204, unlinked.text);
+  assert.equal(await world.store.count(sessionsCollection, null), 1);
 });
 
 // Limits

@@ -129,6 +129,19 @@ test("refuses to change your own address by PATCH and PUT, except to the same on
   assert.deepEqual([notice.to, notice.template], [ada, "email_changed"]);
 });
 
+test("takes an address that stays the same for no change: sends no notice, and keeps the links", async (t) => {
+  const api = await startMailed(t);
+  const { token } = await requestMove(api);
+  const named = await api.ask("PATCH", "/users/2", { email: ada, username: "lovelace" }, root);
+  assert.equal(named.status, 200, named.text);
+  assert.deepEqual(await api.sent(), []);
+
+  const moved = await api.post(confirm, { token }, as("lovelace"));
+
+  assert.equal(moved.status, 200, moved.text);
+  assert.deepEqual([(await api.onlyMail()).template, await readEmail(api, 2)], ["email_changed", next]);
+});
+
 test("invites a user, who sets the password", async (t) => {
   const api = await startMailed(t);
   const made = await api.post("/users", { name: "Ben", email: "ben@example.com", invite: true }, root);

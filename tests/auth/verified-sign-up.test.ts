@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { consolePages, type RecordWrite } from "../../src/door/features.ts";
 import { accounts, basicLogin, createService, defineFeature, text } from "../../src/door/index.ts";
+import type { Store } from "../../src/door/stores.ts";
 import { secret } from "../harness/own-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 import { ada, as, password, root, startMailed, type Mailed } from "../harness/verified-emails.ts";
@@ -231,6 +232,46 @@ test("counts taken names at a confirmation as probes, and computes no hash for t
   assert.equal(statuses.at(-1), 429);
   api.clock.now += MINUTE_MS + 1000;
   assert.equal((await api.post(confirm, { token, password, username: "benny" })).status, 201);
+});
+
+test("refuses a caller who has found too many taken names before it looks at the password of a confirmation", async (t) => {
+  const api = await startMailed(t);
+  const { token } = await signUp(api);
+  let taken = 409;
+  for (let at = 0; at < 20 && taken === 409; at++)
+    taken = (await api.post(confirm, { token, password, username: "root" })).status;
+  assert.equal(taken, 429);
+
+  // A password that is the address is refused too, but later.
+  const refused = await api.post(confirm, { token, password: ben.email });
+
+  assert.deepEqual([refused.status, refused.json.code], [429, "too_many_attempts"], refused.text);
+  api.clock.now += MINUTE_MS + 1000;
+  assert.equal((await api.post(confirm, { token, password: ben.email })).json.errors?.[0].pointer, "/password");
+});
+
+test("answers like for any used link if the link was used while the taken names are looked up", async (t) => {
+  const inner = await emptyStore();
+  let use: (() => Promise<unknown>) | null = null;
+  const store: Store = {
+    ...inner,
+    async findBy(...names) {
+      const first = use;
+      use = null;
+      await first?.();
+      return inner.findBy(...names);
+    },
+  };
+  const api = await startMailed(t, undefined, [], store);
+  const { token } = await signUp(api);
+  const body = { token, password, username: "benny" };
+  const statuses: number[] = [];
+  use = async () => void statuses.push((await api.post(confirm, body)).status);
+
+  const late = await api.post(confirm, body);
+
+  assert.deepEqual(statuses, [201]);
+  assert.deepEqual([late.status, late.json.code], [400, "invalid_link"], late.text);
 });
 
 test("names the custom field of users if another account has taken its value in the meantime", async (t) => {

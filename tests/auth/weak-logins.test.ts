@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { sessionsCollection } from "../../src/door/auth.ts";
 import { addTOTPTo, readCookies, startLogin } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
@@ -40,6 +41,24 @@ test("keeps the sessions of level 2 of a user without a factor when a rule start
   const ruled = await start("everyone");
 
   assert.deepEqual([await works(ruled, byPassword), await works(ruled, byBadge)], [false, true]);
+});
+
+test("ends the sessions of an earlier version, which stored no proofs, as logins by password when a rule starts", async (t) => {
+  const start = await shared(t);
+  const before = await start("optional");
+  const { id, email: username, password } = await before.user("Ann");
+  const session = readCookies(await before.post("/api/session/", { username, password }));
+  const where = { column: "user_id", operator: "eq", value: id } as const;
+  const values = { proofs: null };
+  await before.service.store.write({
+    changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }],
+  });
+  assert.equal(await works(before, session), true);
+
+  const ruled = await start("everyone");
+
+  assert.equal(await works(ruled, session), false);
+  assert.equal(await ruled.service.store.count(sessionsCollection, null), 0);
 });
 
 test("ends no login of level 2 that began under the rule when the service starts again", async (t) => {
