@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import type { RecordExportCommand, RecordImportCommand } from "./record-actions.ts";
+import type { RecordImportCommand } from "./import-actions.ts";
+import type { RecordExportCommand } from "./record-actions.ts";
 
 /** Adds `latchkey import` and `latchkey export`. */
 export function addRecordCommands(program: Command): void {
@@ -8,6 +9,7 @@ export function addRecordCommands(program: Command): void {
     .description("import the records of a file into a resource, with its rules; continues an interrupted import")
     .argument("<resource>", "the resource as in its path: orders, or orders/items")
     .argument("<file>", "CSV with a header line, JSON lines, or a JSON array; - for standard input")
+    .argument("[more...]", "further resources and files; with --with-ids, their records may refer to each other")
     .option("--format <format>", "csv, jsonl or json; default: from the name of the file")
     .option("--with-ids", "keep the ids and other server-set values of the file")
     .option(
@@ -16,8 +18,8 @@ export function addRecordCommands(program: Command): void {
     )
     .option("--dry-run", "check every line, and write nothing")
     .option("--json", "print JSON")
-    .action(async (resource: string, file: string, options: RecordImportCommand) =>
-      (await import("./record-actions.ts")).importFile(resource, file, options),
+    .action(async (resource: string, file: string, more: readonly string[], options: RecordImportCommand) =>
+      (await import("./import-actions.ts")).importFiles([resource, file, ...more], options),
     );
   program
     .command("export")

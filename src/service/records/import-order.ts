@@ -28,21 +28,35 @@ export interface ImportOrder {
   givenReferences(record: ImportLine["record"]): readonly string[];
 }
 
-/** A field that refers to records of the same resource. */
-interface OwnReference {
+/** A field that refers to records of a resource. */
+export interface FileReference {
   readonly name: string;
+  /** The name of the collection of the records. */
+  readonly to: string;
   /** True if a record can be created without it. */
   readonly isOptional: boolean;
 }
 
-/** Returns the references of a resource to itself, in columns and in lists. */
-function collectOwnReferences({ collection, links }: MountInPlace): readonly OwnReference[] {
-  const columns = collection.columns.filter(({ references }) => references?.collection === collection.name);
-  const lists = links.filter(({ to }) => to === collection.name);
-  return [
-    ...columns.map(({ name, nullable = false }) => ({ name, isOptional: nullable })),
-    ...lists.map(({ field }) => ({ name: field, isOptional: true })),
-  ];
+/** Returns the references of a resource, in columns and in lists. */
+export function collectReferences({ collection, links }: MountInPlace): readonly FileReference[] {
+  const columns = collection.columns.flatMap(({ name, nullable = false, references }) =>
+    references === undefined ? [] : [{ name, to: references.collection, isOptional: nullable }],
+  );
+  return [...columns, ...links.map(({ field, to }) => ({ name: field, to, isOptional: true }))];
+}
+
+/** Returns the ids that a field of a record refers to. An invalid value refers to none, and is refused later with its line. */
+export function readTargets(
+  { resource }: MountInPlace,
+  name: string,
+  record: ImportLine["record"],
+  isText: boolean,
+): readonly Key[] {
+  const value = record[name] ?? null;
+  const field = Object.hasOwn(resource.fields, name) ? resource.fields[name]! : null;
+  const read = value === null || field === null ? null : parseValue(field, value, isText);
+  if (read === null || read instanceof Flaw) return [];
+  return (Array.isArray(read) ? read : [read]) as readonly Key[];
 }
 
 /** Makes the order of one import. */
@@ -52,21 +66,19 @@ export function importOrder(
 ): ImportOrder {
   const { resource } = mount;
   // If the service assigns new ids, a reference cannot name a record by its id in the file.
-  const own = withIds ? collectOwnReferences(mount) : [];
+  const own = withIds ? collectReferences(mount).filter(({ to }) => to === mount.collection.name) : [];
   const orderedKeys = new Set<Key>();
   const waiting: WaitingLine[] = [];
   const late: LateReference[] = [];
   let last = 0;
 
-  /** Returns the other records that each field refers to. An invalid value refers to none, and is refused later with its line. */
+  /** Returns the other records that each field refers to. */
   function collectTargets({ record, id }: Pick<WaitingLine, "record" | "id">): readonly Target[] {
-    return own.flatMap((field) => {
-      const value = record[field.name] ?? null;
-      const read = value === null ? null : parseValue(resource.fields[field.name]!, value, isText);
-      if (read === null || read instanceof Flaw) return [];
-      const ids = (Array.isArray(read) ? read : [read]) as readonly Key[];
-      return ids.filter((each) => each !== id).map((to) => ({ field, to }));
-    });
+    return own.flatMap((field) =>
+      readTargets(mount, field.name, record, isText)
+        .filter((each) => each !== id)
+        .map((to) => ({ field, to })),
+    );
   }
 
   function parseKey(record: ImportLine["record"]): Key | null {
@@ -105,7 +117,7 @@ export function importOrder(
     lateReferences: () => late.map((each, at) => ({ ...each, place: last + 1 + at })),
     givenReferences(record) {
       const targets = collectTargets({ record, id: null });
-      const isGiven = ({ name }: OwnReference): boolean =>
+      const isGiven = ({ name }: FileReference): boolean =>
         targets.every(({ field, to }) => field.name !== name || orderedKeys.has(to));
       return own.filter((field) => field.isOptional && isGiven(field)).map(({ name }) => name);
     },
@@ -122,7 +134,7 @@ interface WaitingLine extends ImportLine {
 }
 
 interface Target {
-  readonly field: OwnReference;
+  readonly field: FileReference;
   readonly to: Key;
 }
 
@@ -149,7 +161,7 @@ function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: Wa
     }
   }
 
-  function openFields(each: WaitingLine): readonly OwnReference[] {
+  function openFields(each: WaitingLine): readonly FileReference[] {
     return [...new Set(each.targets.flatMap(({ field, to }) => (left.get(each)!.has(to) ? [field] : [])))];
   }
 
@@ -174,6 +186,6 @@ function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: Wa
   }
 }
 
-function isOptional({ isOptional: is }: OwnReference): boolean {
+function isOptional({ isOptional: is }: FileReference): boolean {
   return is;
 }

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Account } from "../../door/auth.ts";
-import type { MountInPlace } from "../../door/resources.ts";
-import type { Change, Collection, Key, Store, Transaction, Value, WrittenValues } from "../../door/stores.ts";
-import type { GatheringStore, Task } from "./gathering-store.ts";
-import { importOrder, type ImportOrder, type LateReference, type OrderedLine } from "./import-order.ts";
+import { Flaw, type MountInPlace } from "../../door/resources.ts";
+import type { Change, Collection, Store, Transaction, WrittenValues } from "../../door/stores.ts";
+import type { GatheringStore, Task, Together } from "./gathering-store.ts";
+import { importOrder, type ImportOrder, type OrderedLine } from "./import-order.ts";
+import { leftOutMarks, openReferences, type OtherFiles } from "./import-together.ts";
 import type { ImportLine, RefusedLine } from "./import-users.ts";
-import { fieldsOfCaller, readRecord, parseValue, type ReadRecord, type RecordReading } from "./read-record.ts";
+import { lateTask, NO_RECORD } from "./late-references.ts";
+import { fieldsOfCaller, parseId, readRecord, type ReadRecord, type RecordReading } from "./read-record.ts";
 import { formatResourceName, listPathParameters } from "./resource-names.ts";
 
 /** The progress of unfinished imports. It is written together with the records, so that both are stored or neither. */
@@ -22,6 +24,8 @@ export interface RecordImportOptions extends Omit<RecordReading, "missing"> {
   readonly dryRun: boolean;
   /** The sender of the records. Null for an administrator who is not a user. */
   readonly as: Account | null;
+  /** The other files of the same command. Left out for a single file. */
+  readonly others?: OtherFiles;
 }
 
 /** Imports records into a resource, some lines at a time. */
@@ -43,10 +47,14 @@ export interface RecordImport {
     tell?: (refused: RefusedLine) => void,
   ): Promise<readonly RefusedLine[]>;
   /**
-   * Sets the references that no order of the lines could satisfy, and marks the import as finished. Returns the lines whose references have
-   * no target.
+   * Sets the references that no order of the lines could satisfy, and marks the import of a single file as finished. Returns the lines
+   * whose references have no target.
    */
   end(): Promise<readonly RefusedLine[]>;
+  /** Sets the references of lines to records of later files. Returns the lines whose references have no target. */
+  connect(lines: readonly ImportLine[]): Promise<readonly RefusedLine[]>;
+  /** Returns the changes that mark the import of one of several files as finished. */
+  finished(): readonly Change[];
 }
 
 /** The service that records are imported through. */
@@ -83,8 +91,13 @@ export async function importRecords(
   const doneBefore = row === null ? 0 : (row.record["line"] as number);
   const order = importOrder(mount, options);
   const refused = new Set<number>();
-  const together = async (tasks: readonly Task<RefusedLine | null>[]): Promise<readonly RefusedLine[]> =>
-    (await gathering.together(tasks, { after, dryRun: dryRun ? DRY_RUN : null })).filter((each) => each !== null);
+  const together = async (
+    tasks: readonly Task<RefusedLine | null>[],
+    how: Together = { after, dryRun: dryRun ? DRY_RUN : null },
+  ): Promise<readonly RefusedLine[]> => (await gathering.together(tasks, how)).filter((each) => each !== null);
+  const open = options.others === undefined ? null : openReferences(mount, options.others, options);
+  const marks = key === null ? null : leftOutMarks(importsCollection, key);
+  const unset: number[] = [];
   const send: ImportSender = (path, body) => ask("POST", path, body, options.as ?? undefined);
 
   return {
@@ -94,8 +107,11 @@ export async function importRecords(
     },
     async add(lines, tell = () => undefined) {
       const tasks = lines.map((line) => {
-        const late = lateFields(order, line, dryRun);
-        return withReport(createTask(mount, line, late, reading, send), tell);
+        const others = open?.list(line.record) ?? [];
+        const late = [...lateFields(order, line, dryRun), ...others];
+        const added = marks === null || others.length === 0 ? [] : [marks.add(line.line)];
+        const isGiven = (name: string): boolean => open?.isGiven(name, line.record) ?? false;
+        return withReport(createTask(mount, line, { late, added, isGiven }, reading, send), tell);
       });
       const refusedLines = await together(tasks);
       for (const { line } of refusedLines) refused.add(line);
@@ -111,9 +127,23 @@ export async function importRecords(
             late.slice(at, at + LATE_REFERENCES_PER_WRITE).map((each) => lateTask(mount, each, options, store)),
           )),
         );
-      if (key !== null) await store.write({ changes: [forget(key)] });
+      if (key !== null && open === null) await store.write({ changes: [forget(key)] });
       return refusedLines;
     },
+    async connect(lines) {
+      if (marks === null) return [];
+      const tasks = lines.flatMap(({ line, record }) => {
+        const late = open?.list(record) ?? [];
+        const id = parseId(record["id"], mount.resource.id);
+        if (late.length === 0 || id instanceof Flaw || refused.has(line)) return [];
+        const each = { line, record, id, late, place: line };
+        return [lateTask(mount, each, options, store, [marks.take(line)])];
+      });
+      const refusedLines = await together(tasks, { after: () => [], dryRun: null });
+      unset.push(...refusedLines.map(({ line }) => line));
+      return refusedLines;
+    },
+    finished: () => [...(key === null ? [] : [forget(key)]), ...unset.flatMap((line) => marks?.forget(line) ?? [])],
   };
 }
 
@@ -139,8 +169,11 @@ function forget(key: string): Change {
   return { kind: "deleteAll", collection: importsCollection, where: { column: "id", operator: "eq", value: key } };
 }
 
-function createImportKey(mount: MountInPlace, file: string, { isText, withIds, as }: RecordImportOptions): string {
-  const what = JSON.stringify([formatResourceName(mount), file, isText, withIds, ...(as === null ? [] : [as.id])]);
+function createImportKey(mount: MountInPlace, file: string, options: RecordImportOptions): string {
+  const { isText, withIds, as, others } = options;
+  const together = others === undefined ? [] : [others.later];
+  const who = as === null ? [] : [as.id];
+  const what = JSON.stringify([formatResourceName(mount), file, isText, withIds, ...who, ...together]);
   return createHash("sha256").update(what).digest("base64url");
 }
 
@@ -156,11 +189,21 @@ function withReport(task: Task<RefusedLine | null>, tell: (refused: RefusedLine)
 
 type ImportSender = (path: string, body: unknown) => Promise<ImportReply>;
 
+/** How a record is created whose references to others cannot all be set yet. */
+interface LeftOut {
+  /** The fields that are left out. */
+  readonly late: readonly string[];
+  /** The changes that are written together with the record. */
+  readonly added: readonly Change[];
+  /** Returns true if a field refers to a record that only a dry run does not write. */
+  isGiven(name: string): boolean;
+}
+
 /** Makes the task of one line. It sends a request, so that every rule of the resource applies. */
 function createTask(
   mount: MountInPlace,
   each: ImportLine | OrderedLine,
-  late: readonly string[],
+  left: LeftOut,
   reading: RecordReading,
   send: ImportSender,
 ): Task<RefusedLine | null> {
@@ -170,7 +213,7 @@ function createTask(
   return {
     place: choosePlace(each),
     uuid: "id" in read && typeof read.id === "string" ? read.id : null,
-    adjust: (transaction) => ("reasons" in read ? transaction : withServerValues(mount, transaction, read, late)),
+    adjust: (transaction) => ("reasons" in read ? transaction : withServerValues(mount, transaction, read, left)),
     tried: () => void (isTried = true),
     failed: () => void (isBroken = true),
     async run() {
@@ -183,11 +226,11 @@ function createTask(
       if (status > 500 || (status === 500 && isBroken)) throw new Error(detail);
       const within = listPathParameters(mount).at(-1);
       if (status === 404 && within !== undefined)
-        return { line, reasons: [`${within}: There is no record with this id.`] };
-      return {
-        line,
-        reasons: errors.length === 0 ? [detail] : errors.map((each) => `${each.pointer.slice(1)}: ${each.detail}`),
-      };
+        return left.isGiven(within) ? null : { line, reasons: [`${within}: ${NO_RECORD}`] };
+      if (errors.length === 0) return { line, reasons: [detail] };
+      const found = errors.filter(({ pointer, detail }) => detail !== NO_RECORD || !left.isGiven(pointer.slice(1)));
+      if (found.length === 0) return null;
+      return { line, reasons: found.map((each) => `${each.pointer.slice(1)}: ${each.detail}`) };
     },
   };
 }
@@ -199,13 +242,13 @@ interface ProblemShown {
 
 /**
  * Returns the transaction that creates the record with its exported id and the exported values that callers may not send. Leaves out the
- * references in `late`, which are set later.
+ * references in `late`, which are set later, and adds the changes that belong to the record.
  */
 function withServerValues(
   { collection, links }: MountInPlace,
   transaction: Transaction,
   { id, serverValues }: ReadRecord,
-  late: readonly string[],
+  { late, added }: LeftOut,
 ): Transaction {
   const [first, ...others] = transaction.changes;
   if (first?.kind !== "insert" || first.collection !== collection) return transaction;
@@ -219,46 +262,5 @@ function withServerValues(
       ? { ...change, ids: [] }
       : change,
   );
-  return { ...transaction, changes: [{ ...first, ...(id === null ? {} : { key: id }), values }, ...left] };
-}
-
-/** Makes the task that sets the references of one record that were left out when it was created. */
-function lateTask(
-  mount: MountInPlace,
-  each: LateReference,
-  { isText }: Pick<RecordReading, "isText">,
-  store: Store,
-): Task<RefusedLine | null> {
-  return {
-    place: each.place,
-    uuid: null,
-    adjust: (transaction) => transaction,
-    tried: () => undefined,
-    failed: () => undefined,
-    async run() {
-      const outcome = await store.write({ changes: lateChanges(mount, each, isText) });
-      // `missing`: the record itself was refused, which has already been reported.
-      if (outcome.kind === "written" || outcome.kind === "missing") return null;
-      const reasons = each.late.map(
-        (name) => `${name}: There is no record with this id. The record was imported without it.`,
-      );
-      return { line: each.line, reasons };
-    },
-  };
-}
-
-function lateChanges(
-  { resource, collection, links }: MountInPlace,
-  { record, id, late }: LateReference,
-  isText: boolean,
-): readonly Change[] {
-  const values: Record<string, Value> = {};
-  const changes: Change[] = [];
-  for (const name of late) {
-    const value = parseValue(resource.fields[name]!, record[name], isText) as Value;
-    const list = links.find(({ field }) => field === name);
-    if (list === undefined) values[name] = value;
-    else changes.push({ kind: "link", collection: list.collection, record: id, ids: value as readonly Key[] });
-  }
-  return Object.keys(values).length === 0 ? changes : [{ kind: "update", collection, key: id, values }, ...changes];
+  return { ...transaction, changes: [{ ...first, ...(id === null ? {} : { key: id }), values }, ...left, ...added] };
 }
