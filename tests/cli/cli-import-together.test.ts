@@ -158,7 +158,7 @@ test("reports references that no file has, and changes no record that exists alr
         resource: "aas",
       },
       { line: 2, reasons: ["a_id: There is no record with this id."], resource: "bbs" },
-      { line: 3, reasons: ["id: Another record has this value."], resource: "aas" },
+      { line: 3, reasons: ["id: This value is already taken."], resource: "aas" },
     ],
   });
   assert.deepEqual(
