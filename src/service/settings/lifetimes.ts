@@ -47,6 +47,7 @@ export const lifetimeSettings = {
     name: "LATCHKEY_SESSION_SECONDS",
     default: "1209600",
     parse: seconds(1, year),
-    meaning: "Maximum lifetime of a session; at most 366 days.",
+    meaning:
+      "Maximum lifetime of a session; at most 366 days. The cookie outlives the browser, so users of a shared machine log out.",
   },
 } as const;
