@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection, type People } from "../../src/door/auth.ts";
-import { defineEndpoint, rejected, accepted, authenticated, defineFeature, type Scheme } from "../../src/door/index.ts";
+import {
+  defineEndpoint,
+  rejected,
+  accepted,
+  authenticated,
+  defineFeature,
+  type Identity,
+  type Scheme,
+} from "../../src/door/index.ts";
+import { mayChangeLogins } from "../../src/features/auth/requests/access.ts";
 import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { adminPassword, basicHeader, serve, withMail, type Answered, type API } from "../harness/serve.ts";
 
@@ -77,12 +86,17 @@ const settings = {
 };
 
 /** Schemes of another party. They accept the administrator, and report no time of a proof. */
-const schemeOf = (name: string, more: Partial<Scheme> = {}, id = 1): Scheme => ({
+const schemeOf = (
+  name: string,
+  more: Partial<Scheme> = {},
+  id = 1,
+  claims: (now: number) => Partial<Identity> = () => ({}),
+): Scheme => ({
   name,
   carriers: [{ in: "header", name }],
-  authenticate: (credential) =>
+  authenticate: (credential, { now }) =>
     credential === "right"
-      ? accepted({ id, username: "admin", role: "admin", scheme: name, scopes: null, expiresAt: null })
+      ? accepted({ id, username: "admin", role: "admin", scheme: name, scopes: null, expiresAt: null, ...claims(now) })
       : rejected("unknown"),
   ...more,
 });
@@ -117,6 +131,14 @@ async function startWorld(t: TestContext): Promise<World> {
               schemeOf("x-undeclared"),
               schemeOf("x-password", { proves: ["pwd"] }),
               schemeOf("x-command", {}, 0),
+              schemeOf("x-scopes", { proves: "program" }, 1, () => ({
+                scopes: ["read", "write", "users:credentials"],
+              })),
+              schemeOf("x-key", { proves: "each" }, 1, (at) => ({
+                keyId: "1",
+                level: 1,
+                proofs: [{ method: "pwd", at }],
+              })),
             ];
             return { offer: null, schemes, endpoints: [endpoint] };
           },
@@ -205,6 +227,8 @@ const refusals: readonly (readonly [string, readonly [number, string], (world: W
   ],
   ["a scheme that declares no proofs", [403, "permission_denied"], async () => ({ "x-undeclared": "right" })],
   ["a scheme that names the id of the command", [403, "permission_denied"], async () => ({ "x-command": "right" })],
+  ["a scheme with both scopes and no key", [403, "permission_denied"], async () => ({ "x-scopes": "right" })],
+  ["a key of another party that claims a fresh proof", [403, "permission_denied"], async () => ({ "x-key": "right" })],
   ["a scheme without the time of a proof", [401, "confirmation_required"], async () => ({ "x-password": "right" })],
 ];
 
@@ -278,6 +302,24 @@ test("changes the login of another user for a key with the scopes write and user
     assert.deepEqual([status, text], [204, ""], write);
     await restore(world, world.api.admin);
   }
+});
+
+test("takes only a key of an administrator with both scopes for one that may change the logins of others", () => {
+  const scopes = ["write", "users:credentials"];
+  const key: Identity = { id: 1, username: "admin", role: "admin", scheme: "key", scopes, keyId: "1", expiresAt: null };
+  const { keyId: _, ...withoutKey } = key;
+  assert.equal(mayChangeLogins(key), true);
+  for (const other of [
+    { ...key, scopes: ["users:credentials"] },
+    { ...key, scopes: ["read", "users:credentials"] },
+    { ...key, scopes: ["write"] },
+    { ...key, scopes: ["read", "write"] },
+    { ...key, scopes: [] },
+    { ...key, scopes: null },
+    { ...key, role: "user" },
+    withoutKey,
+  ])
+    assert.equal(mayChangeLogins(other), false, JSON.stringify(other));
 });
 
 test("refuses a key with users:credentials its own user, other administrators, and everything beside logins", async (t) => {

@@ -236,3 +236,26 @@ test("answers 412 if another write changes a record of an array with if_match in
   assert.deepEqual(titles(await api.get("/posts", api.admin)), ["x", "y"]);
   assert.deepEqual((await said(api)).replies, [...before.replies, [2, "faster"], [2, "faster"], [1, "x"], [2, "y"]]);
 });
+
+test("treats `*` in if_match like `*` in the If-Match of a single change if another write changes the record in the meantime", async (t) => {
+  let overtaking = false;
+  const api = await serveNoted(t, {
+    async complete(own) {
+      if (!overtaking) return;
+      overtaking = false;
+      assert.equal((await own.patch("/posts/1", { title: "faster" }, own.admin)).status, 200);
+    },
+  });
+  await api.post("/posts", [{ title: "a" }], api.admin);
+  const overtaken = async (send: () => Promise<Answered>) => {
+    overtaking = true;
+    const { status, text } = await send();
+    assert.equal(overtaking, false, text);
+    return { status, title: titles(await api.get("/posts", api.admin))[0] };
+  };
+
+  const single = await overtaken(() => api.patch("/posts/1", { title: "x" }, { ...api.admin, "if-match": "*" }));
+  const many = await overtaken(() => api.patch("/posts", [{ id: 1, title: "x", if_match: "*" }], api.admin));
+
+  assert.deepEqual(many, single);
+});
