@@ -49,7 +49,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const)
     t.diagnostic(
       `${acknowledged.size} requested, ${sent.length} mails, ${sent.length - recipients.size} of them twice`,
     );
-    assert.ok(acknowledged.size > KILLS);
+    assert.ok(acknowledged.size >= KILLS);
     assert.deepEqual(
       [...acknowledged].filter((email) => !recipients.has(email)),
       [],

@@ -1,3 +1,4 @@
+import { made } from "../../core/copy.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Cause, Change, JSONValue, Store } from "../../store/store.ts";
@@ -62,6 +63,10 @@ export interface JobDelivery extends Delivery {
  * minutes later or more.
  */
 export class JobError extends Error {
+  static {
+    made(this.prototype);
+  }
+
   readonly retry: "never" | "late";
 
   constructor(message: string, options: { readonly retry: "never" | "late"; readonly cause?: unknown }) {
