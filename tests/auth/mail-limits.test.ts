@@ -133,7 +133,7 @@ test("counts mails that an administrator sends to others for the mailbox only, a
 });
 
 test("sends the next mail after the clock was ahead, and counts neither mails of the future nor forgets the past", async (t) => {
-  for (const ms of [1, 30 * MINUTE_MS, 24 * 60 * MINUTE_MS]) {
+  for (const ms of [MINUTE_MS + 1, 30 * MINUTE_MS, 24 * 60 * MINUTE_MS]) {
     const mailed = await start(t);
     mailed.clock.now += ms;
     await reset(mailed, ada);

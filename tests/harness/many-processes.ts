@@ -16,7 +16,7 @@ export interface Processes extends AsyncDisposable {
   readonly admin: Headers;
   /** Creates a user and logs in. */
   user(role?: "user" | "admin"): Promise<User>;
-  /** Waits for mails to an address. Returns those that were sent so far. */
+  /** Waits for mails with a link to an address. Returns those that were sent so far. */
   mails(address: string): Promise<readonly string[]>;
   /** Logs in at one of the processes. */
   login(which: number, user: Pick<User, "username" | "password">): Promise<Pair>;
@@ -78,7 +78,7 @@ export async function startProcesses(postgres?: string): Promise<Processes> {
       while (performance.now() < deadline) {
         const files = existsSync(mails) ? readdirSync(mails).filter((name) => name.endsWith(".eml")) : [];
         const sent = files.map((name) => readFileSync(path.join(mails, name), "utf8"));
-        const found = sent.filter((text) => text.includes(`To: ${address}\r\n`));
+        const found = sent.filter((text) => text.includes(`To: ${address}\r\n`) && text.includes("?token="));
         if (found.length > 0) return found;
         await sleep(20);
       }
@@ -112,12 +112,14 @@ export function readToken(mail: string): string {
 /** The ways to revoke an access token, at the first process. */
 export const endings: Readonly<Record<string, (processes: Processes, user: User) => Promise<Answered>>> = {
   "a logout": ({ ask }, { refresh }) => ask(0, "DELETE", "/api/token/", { body: { refresh } }),
-  "a changed password": ({ ask, admin }, { id }) =>
-    ask(0, "PATCH", `/users/${id}`, { headers: admin, body: { password: "another password" } }),
+  "a changed password": ({ ask }, user) =>
+    ask(0, "PATCH", `/users/${user.id}`, {
+      headers: bearer(user),
+      body: { password: "another password", current_password: user.password },
+    }),
   "a reset password": async ({ ask, mails }, { username }) => {
     await ask(0, "POST", "/api/password/reset/", { body: { email: username } });
-    const [mail = ""] = await mails(username);
-    const token = readToken(mail);
+    const token = readToken((await mails(username))[0]!);
     return ask(0, "POST", "/api/password/reset/confirm/", { body: { token, password: "another password" } });
   },
   "a deactivation": ({ ask, admin }, { id }) =>

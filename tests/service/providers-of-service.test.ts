@@ -189,7 +189,7 @@ test("logs in at the loopback provider that docs/guides/company-login.md contain
   t.after(() => provider.kill());
   const [line] = (await once(provider.stdout, "data")) as [Buffer];
   assert.equal(line.toString(), `The provider is ready at http://${issuer}\n`);
-  const publicURL = "http://127.0.0.1:8000";
+  const publicURL = "http://localhost:8000";
   const file = path.join(folder, "providers.json");
   const settings = { LATCHKEY_PUBLIC_URL: publicURL, LATCHKEY_IDENTITY_PROVIDERS: file };
   const api = await serve(t, { settings });

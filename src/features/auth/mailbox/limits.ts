@@ -87,8 +87,9 @@ async function readCount(
   const row = await store.find(mailCountsCollection, subject);
   const times = row === null ? [] : (row.record["times"] as readonly number[]);
   const since = now - (anHour === null ? MINUTE_MS : HOUR_MS);
-  // A time after now is from a clock that was ahead. It does not count, because it would block the mailbox until the clock reaches it.
-  return { row, times: times.filter((time) => time > since && time <= now) };
+  // A time more than a minute after now is from a clock that was ahead. It does not count, because it would block the mailbox until the
+  // clock reaches it. A shorter difference is that of two requests at the same time, or of the clocks of two processes.
+  return { row, times: times.filter((time) => time > since && time <= now + MINUTE_MS) };
 }
 
 function isUsedUp(times: readonly number[], { aMinute, anHour }: MailLimit, now: number): boolean {

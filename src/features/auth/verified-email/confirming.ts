@@ -121,7 +121,9 @@ async function signUp(
     outcome = await parts.people.createUser(context, { ...newcomer, password, username }, also);
   } catch (error) {
     // Another request may have used the same link. The answer is then the one for a used link.
-    if (!(error instanceof Problem) || error.code !== "taken") throw error;
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === "too_many_attempts") return { kind: "refused", refusal: error };
+    if (error.code !== "taken") throw error;
     const issues = error.issues.map(({ pointer }) => (pointer === "/email" ? addressTaken : usernameTaken));
     return { kind: "refused", refusal: problem("taken", { issues }) };
   }
