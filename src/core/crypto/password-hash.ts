@@ -54,7 +54,7 @@ export async function hashPassword(password: string, cost: PasswordCost = usualC
 }
 
 /**
- * Stands before the hash of an account that has a second factor. Versions that do not know it refuse the password, so they never log the
+ * Prefix of the hash of an account that has a second factor. Versions that do not know it refuse the password, so they never log the
  * user in without the factor.
  */
 export const FACTOR_MARK = "factor$";

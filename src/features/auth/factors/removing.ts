@@ -59,7 +59,7 @@ export async function removeFactor(parts: GateEndpointsParts, removal: FactorRem
 }
 
 /**
- * Returns the changes that end the logins of a deleted factor: whoever stole a passkey is still logged in with it. The login of the caller
+ * Returns the changes that end the logins of a deleted factor: a thief of a passkey is still logged in with it. The login of the caller
  * stays if it has another proof, because it was confirmed just now.
  */
 async function endBegunLogins(parts: GateEndpointsParts, removal: FactorRemoval): Promise<readonly Change[]> {
