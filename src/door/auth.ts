@@ -185,7 +185,8 @@ export { familiesCollection } from "../features/auth/tokens/families.ts";
 export { accountNotices } from "../features/auth/notices/feature.ts";
 export { mergeLogins, placeOf, type ListedLogin, type LoginPage } from "../features/auth/records/logins.ts";
 export { deadFamiliesCollection, refreshUsesCollection } from "../features/auth/tokens/refresh-uses.ts";
-export { makeRevocations, revocationsCollection, type Revocations } from "../features/auth/records/revocation.ts";
+export { makeRevocations, type Revocations } from "../features/auth/records/revocation.ts";
+export { revocationsCollection } from "../features/auth/records/revoked.ts";
 export {
   derivedSigningKeys,
   readSigningKeys,

@@ -177,10 +177,12 @@ export type JSONValue =
 /** A record: the key as `id`, then the columns in the declared order. */
 export type StoredRecord = Readonly<Record<string, Value>>;
 
-/** A record and its revision: a number that identifies one state of one row. */
-export interface Row {
+/** A record and its revision: a number that identifies one state of one row. `V` is the type of its columns, if it is known. */
+export interface Row<V = unknown> {
   readonly revision: number;
   readonly record: StoredRecord;
+  /** Never set. It carries `V` for the type checker. A method, so that a store that does not name `V` returns rows of every `V`. */
+  typed?(record: V): void;
 }
 
 export type { Operator } from "../core/operators.ts";

@@ -27,11 +27,11 @@ export interface Store {
    */
   open(collections: readonly Collection[]): Promise<void>;
   /** Reads a row by its key. Returns null if there is none. */
-  find(collection: Collection, key: Key): Eventually<Row | null>;
+  find<V>(collection: Collection<V>, key: Key): Eventually<Row<V> | null>;
   /** Reads a row by the value of a unique column. Returns null if there is none. A `folded` column is compared without regard to case. */
-  findBy(collection: Collection, column: string, value: Value): Eventually<Row | null>;
+  findBy<V>(collection: Collection<V>, column: string, value: Value): Eventually<Row<V> | null>;
   /** Reads rows in the requested order. */
-  list(query: ListQuery): Eventually<readonly Row[]>;
+  list<V>(query: ListQuery<V>): Eventually<readonly Row<V>[]>;
   /**
    * Reads the same rows as `list`, as one JSON array, which the database builds if it can. Also returns the number of rows.
    *
@@ -76,7 +76,7 @@ export interface Store {
    * Calls `onRow` for each row of an append-only collection with integer keys. Another process may have written the row.
    * After a lost connection, a driver starts again from the first row. It also repeats a row if `onRow` threw.
    */
-  follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
+  follow<V>(collection: Collection<V>, onRow: (row: Row<V>) => void): Promise<Feed>;
   /** Resolves if the store answers and its schema exists. Rejects with the reason. */
   check(): Promise<void>;
   /** Returns the database's clock, in milliseconds since the epoch. Left out if it is the clock of this machine. */
@@ -106,9 +106,9 @@ export interface Sort {
   readonly nullsFirst?: boolean;
 }
 
-/** A query for a page of rows. */
-export interface ListQuery {
-  readonly collection: Collection;
+/** A query for a page of rows. `V` is the type of a row, if it is known. */
+export interface ListQuery<V = unknown> {
+  readonly collection: Collection<V>;
   readonly where: Where | null;
   /** The order. The caller puts `id` last, so the order is total. */
   readonly sort: readonly Sort[];

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  type accountsCollection,
   apiTokensCollection,
   namedKeys,
   namedKeysCollection,
@@ -24,6 +23,7 @@ import {
   tokenLogin,
   type Context,
 } from "../../src/door/index.ts";
+import type { Collection } from "../../src/door/stores.ts";
 import { admitAsOperator } from "../../src/testing/testing.ts";
 import { addTOTP } from "../harness/factors.ts";
 import { outsideLogins, type OutsideOptions } from "../harness/outside-logins.ts";
@@ -254,7 +254,7 @@ test("starts no login and makes no credential with a forged or an already used `
   assert.equal(answer.status, 204, answer.text);
   assert.deepEqual(results, Object.keys(makers));
   const { store } = api.service;
-  const count = async (collection: typeof accountsCollection): Promise<number> =>
+  const count = async (collection: Collection): Promise<number> =>
     (await store.list({ collection, where: null, sort: [], limit: 100 })).length;
   // Two sessions: the test's own login, and the session that `begin.renew` made with a real admission.
   assert.deepEqual(

@@ -10,6 +10,7 @@ import {
   namedKeysCollection,
   sessionsCollection,
 } from "../../src/door/auth.ts";
+import type { Collection } from "../../src/door/stores.ts";
 import { factorsCollection } from "../../src/features/auth/gate/factors.ts";
 import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
@@ -178,7 +179,12 @@ async function ask({ api }: World, [, method, path, options]: Way): Promise<Answ
 async function written({ api, id }: World): Promise<unknown> {
   const { store } = api.service;
   const where = { column: "user_id", operator: "eq", value: id } as const;
-  const collections = [sessionsCollection, apiTokensCollection, namedKeysCollection, factorsCollection];
+  const collections: readonly Collection[] = [
+    sessionsCollection,
+    apiTokensCollection,
+    namedKeysCollection,
+    factorsCollection,
+  ];
   const rows = [];
   for (const collection of collections)
     rows.push(...(await store.list({ collection, where, sort: [], limit: 100 })).map(({ record }) => record));

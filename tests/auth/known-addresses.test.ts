@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Row, Store, Transaction } from "../../src/door/stores.ts";
+import type { Collection, Row, Store, Transaction } from "../../src/door/stores.ts";
 import { mailLogin } from "../../src/features/auth/mail-login/feature.ts";
 import { mailCountsCollection } from "../../src/features/auth/mailbox/limits.ts";
 import { mailProofsCollection } from "../../src/features/auth/mailbox/proofs.ts";
@@ -215,7 +215,7 @@ async function observe(t: TestContext, call: MailCall, email: string): Promise<O
   );
   // A remembered password, so that only the first request computes a hash.
   await mailed.ask("GET", "/users/2", undefined, as(ada));
-  const list = (collection: typeof mailProofsCollection) =>
+  const list = (collection: Collection) =>
     store.list({ collection, where: null, sort: [{ column: "id" }], limit: 100 });
   return {
     mailed,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Change, WrittenValues } from "../../src/door/stores.ts";
+import type { Change, Collection, WrittenValues } from "../../src/door/stores.ts";
 import { mailProofsCollection } from "../../src/features/auth/mailbox/proofs.ts";
 import { accountsCollection } from "../../src/features/auth/records/accounts.ts";
 import { basic, startMailFlows, type MailFlows } from "../harness/mail-flows.ts";
@@ -21,7 +21,7 @@ const confirm = (api: MailFlows, proof: object) =>
   api.post("/api/password/reset/confirm/", { ...proof, password: "the word of the owner" });
 
 /** Changes stored rows of Ada like a process of an earlier version. */
-async function store(api: MailFlows, table: typeof accountsCollection, values: WrittenValues): Promise<void> {
+async function store(api: MailFlows, table: Collection, values: WrittenValues): Promise<void> {
   const column = table === accountsCollection ? "id" : "user_id";
   const where = { column, operator: "eq", value: 1 } as const;
   const changes: Change[] = [{ kind: "updateAll", collection: table, where, values }];

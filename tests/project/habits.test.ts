@@ -51,6 +51,14 @@ test("reads stored JSON with valueOfJSON, which rounds no number", () => {
   assert.deepEqual(linesThat(/\bJSON\.parse\b|\bstructuredClone\b/, stored), []);
 });
 
+test("reads the columns of a row with storedOf, which knows their types", () => {
+  const features = typescript.filter((file) => /^src\/features\/(?!console\/).*(?<!\.test)\.ts$/.test(file));
+  // A column by its name, a cast of a column or of the whole record, and a record that is taken apart.
+  const untyped = /\brecord\["|\brecord\b[\w[\].]*!?\)? as (?!const\b)|= \w+!?\.record;|storedOf\([^)]*\)[.\w]*\)? as /;
+
+  assert.deepEqual(linesThat(untyped, features), []);
+});
+
 test("requires a reason in each test file that runs only on SQLite", () => {
   const tests = globSync("tests/{auth,console,lists,resources,toolkit}/*.test.ts", { cwd: root });
   const opensAStore = /\b(?:connect|createLatchkey|createService|ownService|serve|sqliteStore)\(/;

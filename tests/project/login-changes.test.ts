@@ -45,7 +45,8 @@ const writing = [
 
 test("writes passwords only in the listed files", () => {
   assert.deepEqual(
-    files.filter((file) => /\bpassword_hash\??:/.test(read(file))),
+    // The table declares the column as a text.
+    files.filter((file) => /\bpassword_hash\??:(?! text\()/.test(read(file))),
     writing.toSorted(),
   );
 });

@@ -1,9 +1,10 @@
 import { makeFailureReporter } from "../../feature/observers.ts";
-import type { Row, Store } from "../../store/store.ts";
+import { storedOf } from "../../http/declarations/table.ts";
+import type { Store } from "../../store/store.ts";
 import { deliveredOutcome, failedOutcome, findReceiver, pauseMs, tellFailure, unconfirmedChange } from "./delivery.ts";
 import type { Delivered, DeliveryOptions, Outcome } from "./delivery.ts";
 import { awaitedReceivers, dueEvents } from "./due.ts";
-import { readReceiver, type ReceiverColumn } from "./events.ts";
+import { readReceiver, type EventRow, type ReceiverColumn } from "./events.ts";
 import { leaseOf, OLDER, type Leases } from "./lease.ts";
 import { beginTry, type Receiver } from "./try.ts";
 
@@ -65,8 +66,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   const keeper = createKeeper(options);
   const chooseKnown = makeKnownChooser(options);
 
-  function begin(row: Row, to: string, receiver: Receiver): void {
-    const id = row.record["id"] as number;
+  function begin(row: EventRow, to: string, receiver: Receiver): void {
+    const { id } = storedOf(row);
     const turn = Promise.withResolvers<void>();
     const entry: Taken = { to, state: "running", turn, done: Promise.resolve() };
     taken.set(id, entry);
@@ -130,13 +131,13 @@ function makeKnownChooser(options: DeliveryOptions): (names: readonly string[]) 
 
 /** Does the work of one row: calls its receiver and stores the outcome. Ends when the receiver has ended too. */
 async function work(
-  row: Row,
+  row: EventRow,
   receiver: Receiver,
   entry: Taken,
   options: DeliveriesOptions & { readonly keeper: Keeper },
 ): Promise<void> {
   const { store, now, observe, stopped, timeoutSeconds, onYield, keeper } = options;
-  if (row.record["unconfirmed"] === true) {
+  if (storedOf(row).unconfirmed) {
     const message = `A mail server did not confirm a mail of the worker ${entry.to} that it has. It counts as sent.`;
     observe({ kind: "notice", level: "info", message });
     return keeper.keep(deliveredOutcome(row), entry);
@@ -144,7 +145,7 @@ async function work(
   let current = row;
   let noting = Promise.resolve();
   const note = (): void => {
-    const keep = (noted: Row): void => void (current = noted);
+    const keep = (noted: EventRow): void => void (current = noted);
     // If the note cannot be stored, a process that follows this one delivers the event again.
     noting = noteUnconfirmed(store, row, now()).then(keep, () => undefined);
   };
@@ -175,7 +176,7 @@ async function work(
   if (await running.end) await keeper.keep(deliveredOutcome(row), entry);
 }
 
-async function noteUnconfirmed(store: Store, row: Row, now: number): Promise<Row> {
+async function noteUnconfirmed(store: Store, row: EventRow, now: number): Promise<EventRow> {
   const outcome = await store.write({ changes: [unconfirmedChange(row, now)] });
   return (outcome.kind === "written" ? outcome.rows[0] : null) ?? row;
 }

@@ -1,9 +1,10 @@
 import { isThrown, lineOfThrown } from "../../core/checking/thrown.ts";
 import type { Observer } from "../../core/observation.ts";
-import type { Change, Row, Store, WrittenValues } from "../../store/store.ts";
+import { storedOf } from "../../http/declarations/table.ts";
+import type { Change, Store, WrittenValues } from "../../store/store.ts";
 import { JobError, type Subscriber, type Worker } from "./contract.ts";
 import { LAST_RETRY_MS } from "./due.ts";
-import { mountedEvents, readReceiver } from "./events.ts";
+import { mountedEvents, readReceiver, type EventRow } from "./events.ts";
 import { HANDED_OVER_MS, type Receiver } from "./try.ts";
 
 export interface DeliveryOptions {
@@ -45,15 +46,16 @@ export function findReceiver({ subscribers, workers }: DeliveryOptions, name: st
 }
 
 /** Returns the outcome of a try that succeeded. The event is deleted, whatever other processes did to it in the meantime. */
-export function deliveredOutcome({ record }: Row): Outcome {
-  const where = { column: "id", operator: "eq", value: record["id"]! } as const;
+export function deliveredOutcome(row: EventRow): Outcome {
+  const where = { column: "id", operator: "eq", value: storedOf(row).id } as const;
   return { kind: "delivered", changes: [{ kind: "deleteAll", collection, where }] };
 }
 
 /** Returns the outcome of a try that failed. */
-export function failedOutcome({ record, revision }: Row, error: unknown, options: DeliveryOptions): Outcome {
+export function failedOutcome(row: EventRow, error: unknown, options: DeliveryOptions): Outcome {
   const { now, random, attempts } = options;
-  const attempt = (record["attempts"] as number) + 1;
+  const { id: key, attempts: before } = storedOf(row);
+  const attempt = before + 1;
   const retry = isThrown(error, JobError) ? error.retry : "soon";
   const failed = retry === "never" || attempt >= attempts;
   const pause = pauseMs(attempt, random()) + (retry === "late" ? LATE_MS : 0);
@@ -66,10 +68,9 @@ export function failedOutcome({ record, revision }: Row, error: unknown, options
     error: describeError(error),
   };
   // The revision makes this write fail if an administrator has deleted or retried the event in the meantime.
-  const key = record["id"] as number;
   return {
     kind: failed ? "failed" : "postponed",
-    changes: [{ kind: "update", collection, key, values, revision }],
+    changes: [{ kind: "update", collection, key, values, revision: row.revision }],
     error,
   };
 }
@@ -78,18 +79,18 @@ export function failedOutcome({ record, revision }: Row, error: unknown, options
  * Returns the change that notes that only the confirmation of a job is missing. If this process dies, the next one finds the note after the
  * longest wait for the confirmation, and counts the job as done.
  */
-export function unconfirmedChange({ record, revision }: Row, now: number): Change {
+export function unconfirmedChange(row: EventRow, now: number): Change {
   const due_at = new Date(now + HANDED_OVER_MS + 60_000).toISOString();
   const values: WrittenValues = { unconfirmed: true, planned: false, due_at };
-  return { kind: "update", collection, key: record["id"] as number, values, revision };
+  return { kind: "update", collection, key: storedOf(row).id, values, revision: row.revision };
 }
 
 /** Logs the first failed try of an event, and the last one. */
-export function tellFailure(row: Row, { kind, error }: Outcome, observe: Observer): void {
-  const { id, kind: what, attempts } = row.record;
+export function tellFailure(row: EventRow, { kind, error }: Outcome, observe: Observer): void {
+  const { id, kind: what, attempts } = storedOf(row);
   const subject = what === "job" ? "A job failed in the worker" : "An event was not delivered to the subscriber";
   const message = `${subject} ${readReceiver(row)} and is`;
-  const place = `/outbox/${String(id)}.`;
+  const place = `/outbox/${id}.`;
   if (kind === "failed")
     observe({
       kind: "notice",

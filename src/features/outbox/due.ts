@@ -1,5 +1,6 @@
-import type { Row, Store, Where } from "../../store/store.ts";
-import { mountedEvents, type ReceiverColumn } from "./events.ts";
+import { storedOf } from "../../http/declarations/table.ts";
+import type { Store, Where } from "../../store/store.ts";
+import { mountedEvents, type EventRow, type ReceiverColumn } from "./events.ts";
 
 const { collection } = mountedEvents;
 
@@ -22,7 +23,7 @@ export async function awaitedReceivers(store: Store, column: ReceiverColumn): Pr
     const where: Where = { column, operator: "gt", value: names.at(-1) ?? "" };
     const [next] = await store.list({ collection, where, sort: [{ column }, { column: "id" }], limit: 1 });
     if (next === undefined) return names;
-    names.push(next.record[column] as string);
+    names.push(storedOf(next)[column]);
   }
 }
 
@@ -41,8 +42,16 @@ export interface DueOptions {
  * Returns the due events of one receiver, the longest due first. Reads no events of other receivers, because a receiver that hangs may have
  * any number of events.
  */
-export async function dueEvents(store: Store, { to, but, most, now, column }: DueOptions): Promise<readonly Row[]> {
-  const find = async (planned: boolean, operator: "lte" | "gt", ms: number, limit: number): Promise<readonly Row[]> =>
+export async function dueEvents(
+  store: Store,
+  { to, but, most, now, column }: DueOptions,
+): Promise<readonly EventRow[]> {
+  const find = async (
+    planned: boolean,
+    operator: "lte" | "gt",
+    ms: number,
+    limit: number,
+  ): Promise<readonly EventRow[]> =>
     limit === 0
       ? []
       : store.list({
@@ -65,8 +74,7 @@ export async function dueEvents(store: Store, { to, but, most, now, column }: Du
 }
 
 /** All due times have the same format, so they compare as texts. */
-function byTime(one: Row, other: Row): number {
-  const [a, b] = [String(one.record["due_at"]), String(other.record["due_at"])];
-  if (a !== b) return a < b ? -1 : 1;
-  return Number(one.record["id"]) - Number(other.record["id"]);
+function byTime(one: EventRow, other: EventRow): number {
+  const [a, b] = [storedOf(one), storedOf(other)];
+  return a.due_at === b.due_at ? a.id - b.id : a.due_at < b.due_at ? -1 : 1;
 }

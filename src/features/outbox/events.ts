@@ -1,9 +1,10 @@
 import { administrator } from "../../access/permission/permission.ts";
 import { mount, type Mount } from "../../http/declarations/mount.ts";
-import { boolean, dateTime, enumeration, integer, json, text } from "../../resource/kinds/fields.ts";
+import { jsonOf, storedOf, table, type StoredIn } from "../../http/declarations/table.ts";
+import { boolean, dateTime, enumeration, integer, text } from "../../resource/kinds/fields.ts";
 import { uuid } from "../../resource/kinds/uuid.ts";
 import { defineResource } from "../../resource/resource.ts";
-import type { Cause, Collection, Column, Row } from "../../store/store.ts";
+import type { Cause, Column, JSONValue, Row } from "../../store/store.ts";
 import type { RecordEvent } from "./contract.ts";
 
 const readOnly = { readOnly: true } as const;
@@ -32,12 +33,12 @@ export const events = defineResource({
     record_uuid: uuid({ ...readOnly, optional: true, description: "The id of the record, if it is a UUID." }),
     kind: enumeration(["create", "replace", "update", "delete", "action", "job"], readOnly),
     action: text({ ...readOnly, optional: true, maxLength: 100 }),
-    deleted_with: json({
+    deleted_with: jsonOf<NonNullable<RecordEvent["deletedWith"]>>({
       ...readOnly,
       optional: true,
       description: "The record (`resource` and `record`) whose deletion also deleted all records that belonged to it.",
     }),
-    about: json({ ...readOnly, optional: true, description: "The arguments of a job." }),
+    about: jsonOf<JSONValue>({ ...readOnly, optional: true, description: "The arguments of a job." }),
     planned: boolean({
       ...readOnly,
       default: false,
@@ -53,7 +54,7 @@ export const events = defineResource({
     }),
     failed: boolean({ ...readOnly, description: "True after the last try. An administrator can retry it." }),
     error: text({ ...readOnly, optional: true, maxLength: 500, description: "The error of the last try." }),
-    cause: json({ ...readOnly, description: "The ids of the request and of the user who sent it." }),
+    cause: jsonOf<Cause>({ ...readOnly, description: "The ids of the request and of the user who sent it." }),
   },
   filters: { failed: ["eq"], receiver: ["eq"], subscriber: ["eq"] },
   sorts: ["due_at"],
@@ -61,7 +62,7 @@ export const events = defineResource({
   scans: true,
 });
 
-const mounted: Mount = mount(events, {
+const mounted = mount(events, {
   permission: { list: administrator, read: administrator, delete: administrator },
 });
 
@@ -75,8 +76,9 @@ export type ReceiverColumn = "receiver" | "subscriber";
 const due = (["receiver", "subscriber"] as const).map((column) => [column, "failed", "planned", "due_at", "id"]);
 
 /** Returns the name of the receiver of a row. */
-export function readReceiver({ record }: Row): string {
-  return String(record["receiver"] === "" ? record["subscriber"] : record["receiver"]);
+export function readReceiver(row: EventRow): string {
+  const { receiver, subscriber } = storedOf(row);
+  return receiver === "" ? subscriber : receiver;
 }
 
 /** Keeps the rule that older versions have for a column. With another rule, they would check all rows when they start again. */
@@ -85,7 +87,7 @@ function withOlderRule(column: Column): Column {
   return { ...column, rule: { ...(column.rule as object), minLength: 1 } };
 }
 
-export const mountedEvents: Mount = Object.freeze({
+export const mountedEvents: Mount<typeof events> = Object.freeze({
   ...mounted,
   collection: Object.freeze({
     ...mounted.collection,
@@ -94,28 +96,33 @@ export const mountedEvents: Mount = Object.freeze({
   }),
 });
 
+/** A row of the outbox. */
+export type EventRow = Row<StoredIn<typeof mountedEvents.collection>>;
+
 /** Returns the event of a row. */
-export function readEvent({ record }: Row): RecordEvent {
+export function readEvent(row: EventRow): RecordEvent {
+  const { id, resource, record, record_uuid, kind, action, deleted_with, at, cause, attempts } = storedOf(row);
+  if (kind === "job") throw new TypeError(`The row ${id} of the outbox is a job and no event.`);
   return {
-    id: record["id"] as number,
-    resource: record["resource"] as string,
-    record: (record["record"] ?? record["record_uuid"]) as number | string | null,
-    kind: record["kind"] as RecordEvent["kind"],
-    action: record["action"] as string | null,
-    deletedWith: (record["deleted_with"] ?? null) as RecordEvent["deletedWith"],
-    at: record["at"] as string,
-    cause: record["cause"] as unknown as Cause,
-    attempt: (record["attempts"] as number) + 1,
+    id,
+    resource,
+    record: record ?? record_uuid,
+    kind,
+    action,
+    deletedWith: deleted_with,
+    at,
+    cause,
+    attempt: attempts + 1,
   };
 }
 
 /** The leases: for each receiver the process that delivers to it, and the time when the lease expires. */
-export const leases: Collection = {
+export const leases = table({
   name: "outbox_leases",
-  key: "text",
-  columns: [
-    { name: "holder", type: "text" },
+  id: "text",
+  fields: {
+    holder: text(),
     /** Milliseconds since the epoch. */
-    { name: "until", type: "integer" },
-  ],
-};
+    until: integer(),
+  },
+});

@@ -10,9 +10,10 @@ import {
 } from "../../core/checking/members.ts";
 import { shownName } from "../../core/checking/nearest.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
-import type { JSONValue, Row } from "../../store/store.ts";
+import { storedOf } from "../../http/declarations/table.ts";
+import type { JSONValue } from "../../store/store.ts";
 import type { Job, Queue, Worker } from "./contract.ts";
-import { mountedEvents } from "./events.ts";
+import { mountedEvents, type EventRow } from "./events.ts";
 
 // Jobs: work that a feature queues in a transaction. A worker does it afterwards, as soon as possible or at a chosen time.
 
@@ -71,11 +72,7 @@ export function createQueue(name: string, soon: () => void): Queue<JSONValue> {
 }
 
 /** Returns the job of a row. */
-export function readJob({ record }: Row): Job {
-  return {
-    id: record["id"] as number,
-    about: record["about"] ?? null,
-    at: record["at"] as string,
-    attempt: (record["attempts"] as number) + 1,
-  };
+export function readJob(row: EventRow): Job {
+  const { id, about, at, attempts } = storedOf(row);
+  return { id, about, at, attempt: attempts + 1 };
 }

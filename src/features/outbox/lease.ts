@@ -1,3 +1,4 @@
+import { insert, storedOf, update } from "../../http/declarations/table.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { leases } from "./events.ts";
 
@@ -29,29 +30,17 @@ export interface Leases {
   release(): Promise<void>;
 }
 
-/** A stored lease. */
-interface Lease {
-  readonly id: string;
-  readonly holder: string;
-  /** Milliseconds since the epoch. */
-  readonly until: number;
-}
-
 /** Makes the leases of a process. `holder` is a name that no other process has. */
 export function createLeases(store: Store, holder: string): Leases {
-  async function insert(key: string, until: number): Promise<boolean> {
-    const made = await store.write({
-      changes: [{ kind: "insert", collection: leases, key, values: { holder, until } }],
-    });
-    return made.kind === "written";
+  async function take(key: string, until: number): Promise<boolean> {
+    const taken = await store.write({ changes: [insert(leases, { key, values: { holder, until } })] });
+    return taken.kind === "written";
   }
 
   /** Changes a lease. If two processes take it at the same time, the revision refuses the second write. */
-  async function update(key: string, until: number, revision: number): Promise<boolean> {
-    const taken = await store.write({
-      changes: [{ kind: "update", collection: leases, key, values: { holder, until }, revision }],
-    });
-    return taken.kind === "written";
+  async function renew(key: string, until: number, revision: number): Promise<boolean> {
+    const renewed = await store.write({ changes: [update(leases, { key, values: { holder, until }, revision })] });
+    return renewed.kind === "written";
   }
 
   return {
@@ -63,16 +52,16 @@ export function createLeases(store: Store, holder: string): Leases {
         sort: [{ column: "id" }],
         limit: keys.length,
       });
-      const take = async (key: string): Promise<boolean> => {
-        const row = rows.find(({ record }) => record["id"] === key);
-        if (row === undefined) return insert(key, until);
-        const held = row.record as unknown as Lease;
+      const hold = async (key: string): Promise<boolean> => {
+        const row = rows.find((each) => storedOf(each).id === key);
+        if (row === undefined) return take(key, until);
+        const held = storedOf(row);
         const isOwn = held.holder === holder;
         if (isOwn && held.until >= enough && held.until <= until) return true;
         const isFree = isOwn || held.until <= now || held.until > now + FARTHEST_MS;
-        return isFree && update(key, until, row.revision);
+        return isFree && renew(key, until, row.revision);
       };
-      const taken = await Promise.all(keys.map(take));
+      const taken = await Promise.all(keys.map(hold));
       return new Set(keys.filter((_, at) => taken[at]));
     },
     async release() {

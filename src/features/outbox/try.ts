@@ -1,6 +1,6 @@
-import type { Row, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { JobError, type JobDelivery, type Subscriber, type Worker } from "./contract.ts";
-import { readEvent } from "./events.ts";
+import { readEvent, type EventRow } from "./events.ts";
 import { readJob } from "./jobs.ts";
 
 /** The longest time of a try after its work was handed over (RFC 5321 §4.5.3.2.6), in milliseconds. */
@@ -35,7 +35,7 @@ export interface TryOptions {
 }
 
 /** Calls the receiver of a row. */
-export function beginTry(row: Row, receiver: Receiver, options: TryOptions): Try {
+export function beginTry(row: EventRow, receiver: Receiver, options: TryOptions): Try {
   const { store, timeoutSeconds, stopped, onHandedOver } = options;
   const limit = new AbortController();
   const limitTo = (ms: number): NodeJS.Timeout =>
@@ -73,7 +73,7 @@ export function beginTry(row: Row, receiver: Receiver, options: TryOptions): Try
   return { result, end, isHandedOver: () => handedOver };
 }
 
-async function call(row: Row, receiver: Receiver, delivery: JobDelivery): Promise<void> {
+async function call(row: EventRow, receiver: Receiver, delivery: JobDelivery): Promise<void> {
   if ("worker" in receiver) await receiver.worker.run(readJob(row), delivery);
   else await receiver.subscriber.deliver(readEvent(row), delivery);
 }

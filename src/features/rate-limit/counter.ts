@@ -1,17 +1,19 @@
 import { after, type Eventually } from "../../core/eventually.ts";
-import type { Change, Collection, Row, Store } from "../../store/store.ts";
+import { add, storedOf, table, type StoredIn } from "../../http/declarations/table.ts";
+import { integer } from "../../resource/kinds/fields.ts";
+import type { Change, Row, Store } from "../../store/store.ts";
 
 /** The allowed requests of all processes, with a row for each window of each frequent subject. */
-export const requestCountsCollection: Collection = {
+export const requestCountsCollection = table({
   name: "request_counts",
-  key: "text",
-  columns: [
-    { name: "count", type: "integer" },
+  id: "text",
+  fields: {
+    count: integer(),
     /** The time after which no window needs the row, in milliseconds since the epoch. */
-    { name: "ends_at", type: "integer" },
-  ],
+    ends_at: integer(),
+  },
   indexes: [["ends_at"]],
-};
+});
 
 /** The properties of a limit that is counted. */
 export interface CountedLimit {
@@ -44,7 +46,7 @@ export interface Due {
   readonly key: string;
   readonly change: Change;
   /** Marks the counts as written. `row` has the total of all processes. */
-  done(row: Row | null): void;
+  done(row: Row<StoredIn<typeof requestCountsCollection>> | null): void;
   /** Marks the counts as not written, so that they are due again. */
   failed(): void;
 }
@@ -156,7 +158,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
 /** Reads the counts of other processes. If the store does not answer, this process counts alone. */
 function load(store: Store, name: string, entry: Entry): Eventually<void> {
   const { subject, window } = entry;
-  const readCount = (row: Row | null): number => (row === null ? 0 : Number(row.record["count"]));
+  const readCount = (row: Parameters<Due["done"]>[0]): number => (row === null ? 0 : storedOf(row).count);
   try {
     const loaded = after(store.find(requestCountsCollection, formatKey(name, subject, window)), (here) =>
       after(store.find(requestCountsCollection, formatKey(name, subject, window - 1)), (before) => {
@@ -200,9 +202,9 @@ function takeDue({ name, windowMs, waiting }: CounterParts, entry: Entry): Due {
   const values = { count: own, ends_at: (window + 2) * windowMs };
   return {
     key,
-    change: { kind: "add", collection: requestCountsCollection, key, column: "count", by: own, values },
+    change: add(requestCountsCollection, { key, column: "count", by: own, values }),
     done(row) {
-      const total = row === null ? own : Number(row.record["count"]);
+      const total = row === null ? own : storedOf(row).count;
       if (entry.window === window + 1) entry.before = Math.max(entry.before, total);
       if (entry.window !== window) return;
       entry.reported = total;

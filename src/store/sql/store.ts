@@ -71,7 +71,7 @@ export function storeOver(
         throw new TypeError(
           `Collection ${collection.name} is an existing table, where other programs add rows in any order`,
         );
-      return opened().follow(names.collection(collection), onRow);
+      return opened().follow<unknown>(names.collection(collection), onRow);
     },
     async check() {
       await opened().check();

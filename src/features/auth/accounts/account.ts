@@ -6,6 +6,7 @@ import { ifNoneMatch, notModified } from "../../../http/declarations/documentati
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { type MountInPlace, type Prepared, type Write, mount } from "../../../http/declarations/mount.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import { readRecord, updateRecord } from "../../../http/mount/endpoints.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { Flaw } from "../../../resource/declaration/field.ts";
@@ -188,8 +189,8 @@ async function requireUsername(
   { id, username }: { readonly id: number; readonly username: string },
 ): Promise<void> {
   const { store, users } = parts;
-  const email = (await store.find(users.collection, id))?.record["email"] as string | undefined;
-  requireMayName(parts, context, { username, email: email ?? "" });
+  const user = await store.find(users.collection, id);
+  requireMayName(parts, context, { username, email: user === null ? "" : storedOf(user).email });
   const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);
   await requireMayProbe(parts, context);

@@ -1,5 +1,6 @@
 import { markHash } from "../../../core/crypto/password-hash.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
+import { insert } from "../../../http/declarations/table.ts";
 import { isStored } from "../../../resource/declaration/field.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
@@ -29,7 +30,7 @@ export function insertUser(
   };
   return [
     { kind: "insert", collection: users.collection, values: { name, email, ...ownValues(users.resource.fields, now) } },
-    { kind: "insert", collection: accountsCollection, key: keyOf(at), values: account },
+    insert(accountsCollection, { key: keyOf(at), values: account }),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import type { Role } from "../../../core/identity.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import type { Store, Where } from "../../../store/store.ts";
 import { accountsCollection } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
@@ -12,7 +13,7 @@ export async function requireDeclaredRoles(store: Store, roles: readonly Role[])
   for (const where of gaps) {
     const [row] = await store.list({ collection: accountsCollection, where, sort: [], limit: 1 });
     if (row === undefined) continue;
-    const role = String(row.record["role"]);
+    const { role } = storedOf(row);
     throw new DeclarationError([
       `${await store.count(accountsCollection, equals("role", role))} accounts have the role ${role}, which is not declared. Declare it in roles and start, then give them another role and remove it`,
     ]);

@@ -1,5 +1,6 @@
 import { problem } from "../../../core/problem/problem.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Change } from "../../../store/store.ts";
 import type { UsersParts } from "../people/parts.ts";
@@ -48,7 +49,7 @@ async function findTaken(
   { id, email, username }: NewNames,
 ): Promise<"email" | "username" | null> {
   const sameEmail = email === undefined ? null : await store.findBy(collection, "email", email);
-  if (sameEmail !== null && sameEmail.record["id"] !== id) return "email";
+  if (sameEmail !== null && storedOf(sameEmail).id !== id) return "email";
   const sameName = username === undefined ? null : await accounts.findByUsername(username);
   return sameName !== null && sameName.id !== id ? "username" : null;
 }

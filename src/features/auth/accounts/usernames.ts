@@ -1,9 +1,10 @@
 import { problem, type Issue } from "../../../core/problem/problem.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { fold } from "../../../store/fold.ts";
 import type { Row } from "../../../store/store.ts";
 import type { UsersParts } from "../people/parts.ts";
-import type { UsernameOrigin } from "../records/accounts.ts";
+import type { AccountRecord, UsernameOrigin } from "../records/accounts.ts";
 import { isAdministrator } from "./taken.ts";
 
 /**
@@ -30,10 +31,10 @@ export function isOwnAddress(context: Context, username: string): boolean {
 /**
  * True if the stored username changes together with the address `email`: it is only the default, or the user chose the address as username.
  */
-export function followsEmail({ takesOutsideLogins }: UsersParts, { record }: Row, email: string): boolean {
+export function followsEmail({ takesOutsideLogins }: UsersParts, row: Row<AccountRecord>, email: string): boolean {
   if (takesOutsideLogins()) return false;
-  if (record["username_follows_email"] === true) return true;
-  return record["username_origin"] === "chosen" && fold(record["username"] as string) === fold(email);
+  const { username, username_follows_email: isFollowing, username_origin: origin } = storedOf(row);
+  return isFollowing || (origin === "chosen" && fold(username) === fold(email));
 }
 
 const addressOfAnother: Issue = {

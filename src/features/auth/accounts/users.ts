@@ -9,9 +9,10 @@ import {
 import { made } from "../../../core/copy.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { mount, type Prepared, type Write } from "../../../http/declarations/mount.ts";
+import { insert, update } from "../../../http/declarations/table.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
-import { keyOf, type WrittenValues } from "../../../store/store.ts";
+import { keyOf } from "../../../store/store.ts";
 import { requireMayChange, requireNotActing } from "../people/fresh-proof.ts";
 import { loginColumns, type LoginPart } from "../people/login-change.ts";
 import type { UsersParts } from "../people/parts.ts";
@@ -106,7 +107,7 @@ async function createAccount(
       // needed here: the store reports a taken name.
       if (password !== undefined || !isAdministrator(context))
         await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
-      const account: WrittenValues = {
+      const account = {
         username,
         username_follows_email: chosen === undefined || isOwnAddress(context, chosen),
         role: "user",
@@ -117,9 +118,9 @@ async function createAccount(
         last_login_at: null,
         username_origin: resolveUsernameOrigin(context),
         email_origin: isAdministrator(context) ? "vouched" : "chosen",
-      };
+      } as const;
       const invitation = invite ? await parts.verifier.current!.invite(context, { email, user: keyOf(0) }) : [];
-      return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }, ...invitation];
+      return [insert(accountsCollection, { key: keyOf(0), values: account }), ...invitation];
     },
   };
 }
@@ -194,7 +195,7 @@ async function changeAccount(
       const ended = isOther ? parts.revocations.endAccess(account, call.now) : [];
       if (Object.keys(values).length === 0) return ended;
       return [
-        { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
+        update(accountsCollection, { key: id, values, revision: row.revision }),
         ...ended,
         ...addressMoved(parts, account, { from: current.email, to: address }, call.now),
         ...(password === undefined

@@ -1,5 +1,6 @@
 import { problem } from "../../../core/problem/problem.ts";
 import type { MountInPlace } from "../../../http/declarations/mount.ts";
+import { insert, storedOf, update } from "../../../http/declarations/table.ts";
 import { writeDirectly } from "../../../http/mount/writes/direct.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { readDraft } from "../../../resource/draft.ts";
@@ -41,7 +42,7 @@ export async function createVerified(
   await requireGoodPassword(parts, context, password, { username, email });
   await requireFree(parts, parts.users, context, { id: null, email, username });
   const { now } = context.call;
-  const account: WrittenValues = {
+  const account = {
     username,
     username_follows_email: newcomer.username === null || username.includes("@"),
     role: "user",
@@ -53,9 +54,9 @@ export async function createVerified(
     username_origin: "chosen",
     email_verified_at: timeText(now),
     email_origin: "chosen",
-  };
-  const insert: Change = { kind: "insert", collection: accountsCollection, key: keyOf(0), values: account };
-  return writeDirectly(placeUsers(parts), context, { before: null, values, changes: [insert, ...also] });
+  } as const;
+  const changes = [insert(accountsCollection, { key: keyOf(0), values: account }), ...also];
+  return writeDirectly(placeUsers(parts), context, { before: null, values, changes });
 }
 
 /** Reads the fields of a sign-up again: the declaration may be newer than the mail, and defaults are computed now. */
@@ -89,7 +90,7 @@ export async function moveAddress(
   const row = await store.find(accountsCollection, account.id);
   const user = await store.find(users.collection, account.id);
   if (row === null || user === null) return null;
-  const from = user.record["email"] as string;
+  const from = storedOf(user).email;
   const values = loginColumns(allowChange(account.id, ["email", "username"]), account.id, {
     email_verified_at: timeText(context.now),
     ...(followsEmail(parts, row, from) ? { username: email, username_origin: "chosen" as const } : {}),
@@ -98,7 +99,7 @@ export async function moveAddress(
     before: user,
     values: { email },
     changes: [
-      { kind: "update", collection: accountsCollection, key: account.id, values, revision: row.revision },
+      update(accountsCollection, { key: account.id, values, revision: row.revision }),
       ...also,
       ...addressMoved(parts, account, { from, to: email }, context.now),
     ],

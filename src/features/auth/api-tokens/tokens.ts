@@ -10,7 +10,10 @@ import {
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, Row, WrittenValues } from "../../../store/store.ts";
+import { insert, storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, text } from "../../../resource/kinds/fields.ts";
+import { reference } from "../../../resource/kinds/reference.ts";
+import type { Change, Row } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
 import { Admission } from "../gate/admission.ts";
 import { notActive, requireActive } from "../records/accounts.ts";
@@ -23,18 +26,20 @@ import { deriveMark, secretHalfBytes, wasIssued } from "./marks.ts";
  * API tokens, at most one per user. The key is the lookup id. The secret is derived from the server's secret and is not
  * stored.
  */
-export const apiTokensCollection: Collection = {
+export const apiTokensCollection = table({
   name: "api_tokens",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", unique: true, references: { collection: "accounts", onDelete: "cascade" } },
-    { name: "nonce", type: "text" },
-    { name: "created_at", type: "date-time" },
-    { name: "last_used_at", type: "date-time", nullable: true },
+  id: "text",
+  fields: {
+    user_id: reference("accounts", { unique: true, onDelete: "cascade" }),
+    nonce: text(),
+    created_at: dateTime(),
+    last_used_at: dateTime({ optional: true }),
     /** Set if the token was made through an external login. */
-    { name: "expires_at", type: "date-time", nullable: true },
-  ],
-};
+    expires_at: dateTime({ optional: true }),
+  },
+});
+
+type TokenRecord = StoredIn<typeof apiTokensCollection>;
 
 /** The public data of an API token. */
 export interface ListedToken {
@@ -106,19 +111,17 @@ export function storeAPITokens(options: TokensOptions): APITokens {
    * Returns the secret of a row. It is always the same, so a repeated request returns the same token. One half proves that the token is
    * valid, the other that this service issued it. Returns null if its server secret was removed.
    */
-  function deriveSecret({ record }: Row): string | null {
-    const lookup = record["id"] as string;
-    const nonce = String(record["nonce"]);
+  function deriveSecret({ id: lookup, nonce, user_id }: TokenRecord): string | null {
     // Older rows do not name a secret, because servers had only one at that time. Their tokens are derived from the oldest secret.
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
-    const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
+    const living = hmac(keyring.key, `${lookup}|${user_id}|${nonce}`);
     return deriveMark(lookup, keyring.markKey) + secretPart(living, secretHalfBytes);
   }
 
-  function formatToken(row: Row): string | null {
-    const secret = deriveSecret(row);
-    return secret === null ? null : formatOpaqueToken({ lookup: row.record["id"] as string, secret }, prefix);
+  function formatToken(stored: TokenRecord): string | null {
+    const secret = deriveSecret(stored);
+    return secret === null ? null : formatOpaqueToken({ lookup: stored.id, secret }, prefix);
   }
 
   const findRow = (userId: number) => store.findBy(apiTokensCollection, "user_id", userId);
@@ -130,28 +133,29 @@ export function storeAPITokens(options: TokensOptions): APITokens {
       // Tries again if another request makes or revokes the token between the read and the write. Three attempts are enough if both happen.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const existing = await findRow(userId);
-        const text = existing === null || isExpired(existing, now) ? null : formatToken(existing);
+        const stored = existing === null ? null : storedOf(existing);
+        const text = stored === null || isExpired(stored, now) ? null : formatToken(stored);
         if (text !== null) {
-          if (outlives(existing!, expiresAt)) throw problem("conflict", { detail: tooLong });
+          if (outlives(stored!, expiresAt)) throw problem("conflict", { detail: tooLong });
           if (admission.notices.length > 0) await store.write({ changes: admission.notices });
           return { token: text, created: false };
         }
         const values = newRow(userId, keyrings[0]!, now, expiresAt);
         // The token has expired, or its server secret was removed, so it cannot be used any more.
         const ended = existing === null ? [] : [buildDeletion(existing)];
-        const inserted: Change = { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values };
+        const inserted = insert(apiTokensCollection, { key: makeLookup(), values });
         const changes = [...ended, inserted, requireActive(account), ...admission.notices];
         const outcome = await store.write({ changes });
         if (outcome.kind === "dangling") throw problem("not_found");
         if (outcome.kind === "refused") throw problem("conflict", { detail: notActive });
         if (outcome.kind === "written")
-          return { token: formatToken(requireWrittenRow(inserted, changes, outcome))!, created: true };
+          return { token: formatToken(storedOf(requireWrittenRow(inserted, changes, outcome)))!, created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });
     },
     async find(userId) {
       const row = await findRow(userId);
-      return row === null ? null : listed(row, prefix);
+      return row === null ? null : listed(storedOf(row), prefix);
     },
     async revoke(userId) {
       const row = await findRow(userId);
@@ -162,18 +166,19 @@ export function storeAPITokens(options: TokensOptions): APITokens {
     check: (token, now) =>
       after(store.find(apiTokensCollection, token.lookup), (row): CheckedToken => {
         if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
-        const expected = deriveSecret(row);
+        const stored = storedOf(row);
+        const expected = deriveSecret(stored);
         if (expected === null) return { kind: "revoked" };
         if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
         // Only a caller who knows the token learns that it has expired.
-        if (isExpired(row, now)) return { kind: "expired" };
-        touch(token.lookup, row.record["last_used_at"] as string | null, now);
-        return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: readExpiry(row) };
+        if (isExpired(stored, now)) return { kind: "expired" };
+        touch(token.lookup, stored.last_used_at, now);
+        return { kind: "genuine", userId: stored.user_id, expiresAt: readExpiry(stored) };
       }),
   };
 }
 
-function newRow(userId: number, { name }: Keyring, now: number, expiresAt: number | null): WrittenValues {
+function newRow(userId: number, { name }: Keyring, now: number, expiresAt: number | null) {
   return {
     user_id: userId,
     nonce: `${name}.${randomBytes(16).toString("base64url")}`,
@@ -183,33 +188,28 @@ function newRow(userId: number, { name }: Keyring, now: number, expiresAt: numbe
   };
 }
 
-function buildDeletion({ record, revision }: Row): Change {
-  return { kind: "delete", collection: apiTokensCollection, key: record["id"] as string, revision };
+function buildDeletion(row: Row<TokenRecord>): Change {
+  return { kind: "delete", collection: apiTokensCollection, key: storedOf(row).id, revision: row.revision };
 }
 
-function listed({ record: { id, created_at, last_used_at } }: Row, prefix: string | undefined): ListedToken {
-  return {
-    prefix: opaqueTokenPrefix(id as string, prefix),
-    created_at: created_at as string,
-    last_used_at: last_used_at as string | null,
-  };
+function listed({ id, created_at, last_used_at }: TokenRecord, prefix: string | undefined): ListedToken {
+  return { prefix: opaqueTokenPrefix(id, prefix), created_at, last_used_at };
 }
 
-function readExpiry({ record }: Row): number | null {
-  const expiresAt = record["expires_at"] as string | null;
-  return expiresAt === null ? null : Date.parse(expiresAt);
+function readExpiry({ expires_at }: TokenRecord): number | null {
+  return expires_at === null ? null : Date.parse(expires_at);
 }
 
 /**
  * True if the token lives longer than an external login allows. The caller could not make such a token, so the caller must not receive it.
  */
-function outlives(row: Row, latest: number | null): boolean {
-  return latest !== null && (readExpiry(row) ?? Infinity) > latest;
+function outlives(stored: TokenRecord, latest: number | null): boolean {
+  return latest !== null && (readExpiry(stored) ?? Infinity) > latest;
 }
 
 const tooLong = "The existing token lives longer than this login allows. Revoke it first.";
 
-function isExpired(row: Row, now: number): boolean {
-  const expiresAt = readExpiry(row);
+function isExpired(stored: TokenRecord, now: number): boolean {
+  const expiresAt = readExpiry(stored);
   return expiresAt !== null && now >= expiresAt;
 }

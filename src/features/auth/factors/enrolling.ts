@@ -1,6 +1,7 @@
 import type { Call } from "../../../core/call/call.ts";
 import { markHash } from "../../../core/crypto/password-hash.ts";
 import { problem } from "../../../core/problem/problem.ts";
+import { storedOf, update } from "../../../http/declarations/table.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
@@ -77,7 +78,7 @@ export async function enrol(
   const outcome = await parts.store.write({ changes });
   switch (outcome.kind) {
     case "written":
-      return { id: String(requireWrittenRow(inserted, changes, outcome).record["id"]), kind: kind.name, ...shown };
+      return { id: String(storedOf(requireWrittenRow(inserted, changes, outcome)).id), kind: kind.name, ...shown };
     case "refused":
       throw problem("too_many", { detail: `An account has at most ${MOST_FACTORS} factors. Delete one first.` });
     default:
@@ -118,7 +119,7 @@ export function activate(
   const values = { factors, ...("passwordHash" in marked ? { password_hash: marked.passwordHash } : {}) };
   const changes: readonly Change[] = [
     { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "factors" },
-    { kind: "update", collection: accountsCollection, key: userId, values },
+    update(accountsCollection, { key: userId, values }),
     parts.factors.activate(factor, data, handle ?? null, now),
     ...(isFirst ? parts.revocations.endAccount(account, now, endKeys) : []),
     ...(codes === null ? [] : replaceCodes(parts, userId, codes.data, now)),

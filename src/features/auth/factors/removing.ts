@@ -1,6 +1,7 @@
 import { markHash } from "../../../core/crypto/password-hash.ts";
 import type { Identity, Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
+import { update } from "../../../http/declarations/table.ts";
 import type { Change } from "../../../store/store.ts";
 import type { StoredFactor } from "../gate/contract.ts";
 import { mustHaveFactor } from "../gate/policy.ts";
@@ -37,12 +38,7 @@ export async function removeFactor(parts: GateEndpointsParts, removal: FactorRem
   const counted: readonly Change[] = factor.active
     ? [
         { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "factors" },
-        {
-          kind: "update",
-          collection: accountsCollection,
-          key: account.id,
-          values: { factors: count - 1, ...unmarked },
-        },
+        update(accountsCollection, { key: account.id, values: { factors: count - 1, ...unmarked } }),
       ]
     : [];
   const { kind } = await parts.store.write({

@@ -1,4 +1,5 @@
 import { computeLevel } from "../../../core/levels.ts";
+import { storedOf, update } from "../../../http/declarations/table.ts";
 import type { Change, Store, Where } from "../../../store/store.ts";
 import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
@@ -37,7 +38,7 @@ export async function endWeakLogins(parts: EndingWeakParts, now: number): Promis
     const rows = await store.list({ collection: accountsCollection, where, sort: [{ column: "id" }], limit: PAGE });
     for (const row of rows) await endWeakLoginsOf(parts, accountOf(row).id, now);
     if (rows.length < PAGE) return;
-    last = rows.at(-1)!.record["id"] as number;
+    last = storedOf(rows.at(-1)!).id;
   }
 }
 
@@ -60,6 +61,6 @@ export async function weakLoginsEnd(
   const nothing = { family: null, sessionId: null };
   return [
     ...(await revocations.endLoginsBy(account, (proofs) => computeLevel(proofs) < 2, nothing, now)),
-    { kind: "update", collection: accountsCollection, key: account.id, values: { weak_logins_ended: true } },
+    update(accountsCollection, { key: account.id, values: { weak_logins_ended: true } }),
   ];
 }

@@ -1,30 +1,40 @@
 import type { Proof } from "../../../core/identity.ts";
-import type { Change, Collection, JSONValue, Row, Store, Where } from "../../../store/store.ts";
+import {
+  insert,
+  jsonOf,
+  storedOf,
+  table,
+  update,
+  type ChangeOf,
+  type StoredIn,
+} from "../../../http/declarations/table.ts";
+import { boolean, dateTime, text } from "../../../resource/kinds/fields.ts";
+import type { Change, JSONValue, Row, Store, Where } from "../../../store/store.ts";
+import { ofAccount } from "../records/accounts.ts";
 import { equals, ofUser, timeText, until } from "../records/conditions.ts";
 import type { FactorSuccess, StoredFactor } from "./contract.ts";
 
 /** Second factors and passkeys of every kind. Only an active factor can be used. */
-export const factorsCollection: Collection = {
+export const factorsCollection = table({
   name: "factors",
-  key: "integer",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    { name: "kind", type: "text" },
-    { name: "label", type: "text" },
-    { name: "active", type: "boolean" },
+  fields: {
+    user_id: ofAccount,
+    kind: text(),
+    label: text(),
+    active: boolean(),
     /** The data of the factor, in the form of its kind. Secrets in it are encrypted under the server's secret. */
-    { name: "data", type: "json" },
+    data: jsonOf<JSONValue>(),
     /** A name that identifies a factor without its user: the id of a passkey. */
-    { name: "handle", type: "text", nullable: true, unique: true },
+    handle: text({ optional: true, unique: true }),
     /** The waiting login that adds this factor, if there is one. */
-    { name: "pending", type: "text", nullable: true },
+    pending: text({ optional: true }),
     /** Until this time, the factor confirms no change of factors, because a login by recovery code added it. */
-    { name: "held_until", type: "date-time", nullable: true },
-    { name: "created_at", type: "date-time" },
-    { name: "last_used_at", type: "date-time", nullable: true },
-  ],
+    held_until: dateTime({ optional: true }),
+    created_at: dateTime(),
+    last_used_at: dateTime({ optional: true }),
+  },
   indexes: [["user_id", "id"], ["created_at"]],
-};
+});
 
 /** The largest number of factors of an account, active or not. */
 export const MOST_FACTORS = 20;
@@ -54,7 +64,7 @@ export interface Factors {
   find(userId: number, id: number): Promise<StoredFactor | null>;
   /** Returns the active factor with this handle, of any account. Returns null if there is none. */
   findByHandle(handle: string): Promise<StoredFactor | null>;
-  insert(factor: NewFactor, now: number): Change;
+  insert(factor: NewFactor, now: number): ChangeOf<typeof factorsCollection>;
   /** Returns the change that stores the data of an accepted answer. The outcome is stale if the factor has changed since it was read. */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
   activate(factor: StoredFactor, data: JSONValue, handle: string | null, now: number): Change;
@@ -91,49 +101,42 @@ export function makeFactors(store: Store): Factors {
     },
     async find(userId, id) {
       const row = await store.find(collection, id);
-      return row?.record["user_id"] === userId ? read(row) : null;
+      return row !== null && storedOf(row).user_id === userId ? read(row) : null;
     },
     async findByHandle(handle) {
       const row = await store.findBy(collection, "handle", handle);
-      return row === null || row.record["active"] !== true ? null : read(row);
+      return row === null || !storedOf(row).active ? null : read(row);
     },
-    insert: ({ userId, kind, label, active, data, pending = null, isHeld = false }, now) => ({
-      kind: "insert",
-      collection,
-      values: {
-        user_id: userId,
-        kind,
-        label,
-        active,
-        data,
-        handle: null,
-        pending,
-        held_until: isHeld ? timeText(now + HELD_MS) : null,
-        created_at: timeText(now),
-        last_used_at: null,
-      },
-    }),
-    use: ({ id: key, revision }, data, now) => ({
-      kind: "update",
-      collection,
-      key,
-      revision,
-      values: { data, last_used_at: timeText(now) },
-    }),
-    activate: ({ id: key, revision, heldUntil }, data, handle, now) => ({
-      kind: "update",
-      collection,
-      key,
-      revision,
-      values: {
-        data,
-        handle,
-        active: true,
-        pending: null,
-        held_until: heldUntil === null ? null : timeText(now + HELD_MS),
-        last_used_at: timeText(now),
-      },
-    }),
+    insert: ({ userId, kind, label, active, data, pending = null, isHeld = false }, now) =>
+      insert(collection, {
+        values: {
+          user_id: userId,
+          kind,
+          label,
+          active,
+          data,
+          handle: null,
+          pending,
+          held_until: isHeld ? timeText(now + HELD_MS) : null,
+          created_at: timeText(now),
+          last_used_at: null,
+        },
+      }),
+    use: ({ id: key, revision }, data, now) =>
+      update(collection, { key, revision, values: { data, last_used_at: timeText(now) } }),
+    activate: ({ id: key, revision, heldUntil }, data, handle, now) =>
+      update(collection, {
+        key,
+        revision,
+        values: {
+          data,
+          handle,
+          active: true,
+          pending: null,
+          held_until: heldUntil === null ? null : timeText(now + HELD_MS),
+          last_used_at: timeText(now),
+        },
+      }),
     delete: ({ id: key, revision }) => ({ kind: "delete", collection, key, revision }),
     due: (now) => [
       deleteUnconfirmed([until("created_at", now - UNCONFIRMED_MS)]),
@@ -157,18 +160,19 @@ export function proofOf({ id, heldUntil }: StoredFactor, proof: FactorSuccess["p
   return { ...proof, at: now, factor: String(id), ...(isHeld ? { isHeld } : {}) };
 }
 
-function read({ record, revision }: Row): StoredFactor {
+function read(row: Row<StoredIn<typeof factorsCollection>>): StoredFactor {
+  const { id, user_id, kind, label, active, created_at, last_used_at, data, pending, held_until } = storedOf(row);
   return {
-    id: record["id"] as number,
-    userId: record["user_id"] as number,
-    kind: record["kind"] as string,
-    label: record["label"] as string,
-    active: record["active"] as boolean,
-    createdAt: record["created_at"] as string,
-    lastUsedAt: record["last_used_at"] as string | null,
-    data: record["data"] as JSONValue,
-    pending: record["pending"] as string | null,
-    heldUntil: (record["held_until"] ?? null) as string | null,
-    revision,
+    id,
+    userId: user_id,
+    kind,
+    label,
+    active,
+    createdAt: created_at,
+    lastUsedAt: last_used_at,
+    data,
+    pending,
+    heldUntil: held_until,
+    revision: row.revision,
   };
 }

@@ -8,9 +8,10 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity, Proof } from "../../../core/identity.ts";
 import { computeLevel, provedBy } from "../../../core/levels.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
+import { updateAll, type ChangedIn } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
-import { StoreUnavailable, type Change, type JSONValue, type Store, type WrittenValues } from "../../../store/store.ts";
+import { StoreUnavailable, type Change, type JSONValue, type Store } from "../../../store/store.ts";
 import { accountsCollection, type Account, type Accounts } from "../records/accounts.ts";
 import { equals, timeText } from "../records/conditions.ts";
 import { refuseLoginCSRF } from "../requests/cookies.ts";
@@ -261,7 +262,7 @@ async function admitLogin(
     withPassword && account.passwordHash !== null
       ? markHash(account.passwordHash, account.factors ?? 0)
       : account.passwordHash;
-  const values: WrittenValues = {
+  const values: ChangedIn<typeof accountsCollection> = {
     last_login_at: timeText(call.now),
     ...(computeLevel(proofs) < 2 ? { weak_logins_ended: null } : {}),
     ...(storedHash === hash ? {} : { password_hash: hash }),
@@ -281,7 +282,7 @@ async function admitLogin(
   const changes: readonly Change[] = [
     ...more,
     ...(isOnce ? [{ kind: "require", collection, where: isUnused, atLeast: 1, name: "password_once" } as const] : []),
-    { kind: "updateAll", collection, where: { all: isSame }, values },
+    updateAll(collection, { where: { all: isSame }, values }),
     ...(await parts.throttle.pass(call, account.username)),
   ];
   try {

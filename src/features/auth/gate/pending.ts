@@ -5,8 +5,10 @@ import { formatBlock, formatNetwork } from "../../../core/call/trusted-proxies.t
 import { digest } from "../../../core/crypto/secret.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, JSONValue, Row, Store, Value, Where } from "../../../store/store.ts";
-import type { Account } from "../records/accounts.ts";
+import { insert, jsonOf, storedOf, table, update, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, enumeration, integer, json, text } from "../../../resource/kinds/fields.ts";
+import type { Change, Row, Store, Value, Where } from "../../../store/store.ts";
+import { ofAccount, type Account } from "../records/accounts.ts";
 import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
 import { formatProofs, parseProofs } from "../records/proofs.ts";
 import type { BeginningOptions } from "./contract.ts";
@@ -16,29 +18,31 @@ import { factorsCollection } from "./factors.ts";
  * Logins that wait for another proof. The key is a hash of the name that the client got, so a row cannot be used to log
  * in.
  */
-export const pendingLoginsCollection: Collection = {
+export const pendingLoginsCollection = table({
   name: "pending_logins",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+  id: "text",
+  fields: {
+    user_id: ofAccount,
     /** The account's generation at the first proof. A login of an older generation is invalid. */
-    { name: "generation", type: "integer" },
+    generation: integer(),
     /** `login` or `confirm`. */
-    { name: "purpose", type: "text" },
-    { name: "proofs", type: "json" },
+    purpose: enumeration(["login", "confirm"]),
+    proofs: json(),
     /** The kind of login that starts after the last proof, and its options. */
-    { name: "beginning", type: "text" },
-    { name: "options", type: "json" },
+    beginning: text(),
+    options: jsonOf<BeginningOptions>(),
     /** The login that is confirmed: the key of a session, or a token family. */
-    { name: "holder", type: "text", nullable: true },
-    { name: "tries", type: "integer" },
-    { name: "created_at", type: "date-time" },
-    { name: "expires_at", type: "date-time" },
+    holder: text({ optional: true }),
+    tries: integer(),
+    created_at: dateTime(),
+    expires_at: dateTime(),
     /** The client's network, with a mark if the account logged in from it before. Null in rows that are older than this column. */
-    { name: "network", type: "text", nullable: true },
-  ],
+    network: text({ optional: true }),
+  },
   indexes: [["user_id", "created_at"], ["expires_at"]],
-};
+});
+
+type PendingRecord = StoredIn<typeof pendingLoginsCollection>;
 
 /** A login that waits for another proof. */
 export interface PendingLogin {
@@ -122,7 +126,7 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
         user_id,
         generation,
         purpose,
-        proofs: formatProofs(proofs) as JSONValue,
+        proofs: formatProofs(proofs),
         beginning,
         options,
         holder,
@@ -132,7 +136,7 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
         network,
       };
       const key = hashName(name);
-      const outcome = await store.write({ changes: [{ kind: "insert", collection, key, values }] });
+      const outcome = await store.write({ changes: [insert(collection, { key, values })] });
       // The account was deleted after its first proof.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a waiting login.`);
@@ -158,10 +162,9 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
       // An attempt usually fails because another request has counted a try at the same time. So after this many attempts, no try is left.
       for (let round = 0; round <= MOST_TRIES; round++) {
         const row = await store.find(collection, key);
-        const tries = (row?.record["tries"] ?? MOST_TRIES) as number;
+        const tries = row === null ? MOST_TRIES : storedOf(row).tries;
         if (row === null || tries >= MOST_TRIES) return null;
-        const { revision } = row;
-        const counted: Change = { kind: "update", collection, key, revision, values: { tries: tries + 1 } };
+        const counted = update(collection, { key, revision: row.revision, values: { tries: tries + 1 } });
         if ((await store.write({ changes: [counted] })).kind === "written") return tries + 1;
       }
       return null;
@@ -186,12 +189,12 @@ async function endOldest(
   ];
   const rows = await store.list({ collection: pendingLoginsCollection, where, sort, limit: MOST_OF_AN_ACCOUNT * 2 });
   // Never ends the new login, which can look like the oldest one if the clock of this process is slow.
-  const others = rows.map(({ record }) => record).filter(({ id }) => id !== kept.key);
+  const others = rows.map(storedOf).filter(({ id }) => id !== kept.key);
   const ended = new Set(others.filter(({ network }) => network === kept.network).slice(MOST_OF_A_NETWORK - 1));
   const left = others.filter((each) => !ended.has(each));
-  const isKnown = ({ network }: Row["record"]): boolean => String(network).startsWith(KNOWN);
+  const isKnown = ({ network }: PendingRecord): boolean => network?.startsWith(KNOWN) === true;
   const byWorth = [...left.filter(isKnown), ...left.filter((each) => !isKnown(each))];
-  const value = [...ended, ...byWorth.slice(MOST_OF_AN_ACCOUNT - 1)].map(({ id }) => id!);
+  const value = [...ended, ...byWorth.slice(MOST_OF_AN_ACCOUNT - 1)].map(({ id }) => id);
   if (value.length === 0) return;
   await store.write({ changes: [...endOfEach(userId, value)] });
 }
@@ -207,7 +210,7 @@ function endOfEach(userId: number, value: readonly Value[]): readonly Change[] {
 
 function addProof({ key, proofs }: PendingLogin, proof: Proof): readonly Change[] {
   const values = { proofs: formatProofs([...proofs, proof]) };
-  return [requireWaiting(key), { kind: "update", collection: pendingLoginsCollection, key, values }];
+  return [requireWaiting(key), update(pendingLoginsCollection, { key, values })];
 }
 
 function requireWaiting(key: string): Change {
@@ -215,26 +218,17 @@ function requireWaiting(key: string): Change {
   return { kind: "require", collection: pendingLoginsCollection, where, atLeast: 1, name: PENDING_ENDED };
 }
 
-function readLive(row: Row | null, now: number): PendingLogin | null {
+function readLive(row: Row<PendingRecord> | null, now: number): PendingLogin | null {
   const login = row === null ? null : read(row);
   return login === null || login.expiresAt <= now || login.tries >= MOST_TRIES ? null : login;
 }
 
-function read({ record }: Row): PendingLogin | null {
-  const proofs = parseProofs(record["proofs"]);
+function read(row: Row<PendingRecord>): PendingLogin | null {
+  const { id: key, user_id, generation, purpose, beginning, options, holder, tries, ...more } = storedOf(row);
+  const proofs = parseProofs(more.proofs);
   if (proofs === null) return null;
-  return {
-    key: record["id"] as string,
-    userId: record["user_id"] as number,
-    generation: record["generation"] as number,
-    purpose: record["purpose"] as "login" | "confirm",
-    proofs,
-    beginning: record["beginning"] as string,
-    options: record["options"] as BeginningOptions,
-    holder: record["holder"] as string | null,
-    expiresAt: Date.parse(record["expires_at"] as string),
-    tries: record["tries"] as number,
-  };
+  const expiresAt = Date.parse(more.expires_at);
+  return { key, userId: user_id, generation, purpose, proofs, beginning, options, holder, expiresAt, tries };
 }
 
 function hashName(name: string): string {

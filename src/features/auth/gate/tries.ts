@@ -1,22 +1,27 @@
 import { digest } from "../../../core/crypto/secret.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, Row, Store } from "../../../store/store.ts";
+import { insert, storedOf, table, update, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, integer } from "../../../resource/kinds/fields.ts";
+import { array } from "../../../resource/kinds/lists.ts";
+import type { Change, Row, Store } from "../../../store/store.ts";
 import { timeText, until } from "../records/conditions.ts";
 
 /**
  * Wrong second-factor codes. The key is a digest of the account, and also of the client's network if the account logged in
  * from it before.
  */
-export const factorTriesCollection: Collection = {
+export const factorTriesCollection = table({
   name: "factor_tries",
-  key: "text",
-  columns: [
+  id: "text",
+  fields: {
     /** The times of the wrong tries of the last day, in milliseconds since the epoch. A right code removes its own try. */
-    { name: "times", type: "json" },
-    { name: "expires_at", type: "date-time" },
-  ],
+    times: array(integer()),
+    expires_at: dateTime(),
+  },
   indexes: [["expires_at"]],
-};
+});
+
+type TriesRecord = StoredIn<typeof factorTriesCollection>;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -46,17 +51,18 @@ export function makeFactorTries(store: Store): FactorTries {
   const collection = factorTriesCollection;
   // Tries up to a minute in the future count too, because the clock of another process may be ahead. Later ones are of a clock that was set
   // back, and would refuse every code until their time is reached.
-  const read = (row: Row | null, now: number): number[] =>
-    (row === null ? [] : (row.record["times"] as number[])).filter(
-      (time) => time > now - DAY_MS && time <= now + LEEWAY_MS,
-    );
+  const read = (row: Row<TriesRecord> | null, now: number): readonly number[] =>
+    (row === null ? [] : storedOf(row).times).filter((time) => time > now - DAY_MS && time <= now + LEEWAY_MS);
 
-  async function write(key: string, row: Row | null, times: readonly number[], now: number): Promise<boolean> {
+  async function write(
+    key: string,
+    row: Row<TriesRecord> | null,
+    times: readonly number[],
+    now: number,
+  ): Promise<boolean> {
     const values = { times, expires_at: timeText(now + DAY_MS) };
-    const change: Change =
-      row === null
-        ? { kind: "insert", collection, key, values }
-        : { kind: "update", collection, key, values, revision: row.revision };
+    const change =
+      row === null ? insert(collection, { key, values }) : update(collection, { key, values, revision: row.revision });
     return (await store.write({ changes: [change] })).kind === "written";
   }
 
@@ -77,7 +83,7 @@ export function makeFactorTries(store: Store): FactorTries {
       for (let round = 0; round < MOST_ROUNDS; round++) {
         const row = await store.find(collection, key);
         if (row === null) return;
-        const times = [...(row.record["times"] as number[])];
+        const times = [...storedOf(row).times];
         const place = times.indexOf(at);
         if (place === -1) return;
         times.splice(place, 1);

@@ -10,31 +10,36 @@ import {
 import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Collection, Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
+import { insert, storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, text } from "../../../resource/kinds/fields.ts";
+import { array } from "../../../resource/kinds/lists.ts";
+import type { Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
 import { deriveMark, secretHalfBytes, wasIssued } from "../api-tokens/marks.ts";
 import type { CheckedKey } from "../api-tokens/scheme.ts";
 import { Admission } from "../gate/admission.ts";
-import { NOT_ACTIVE, notActive, requireActive } from "../records/accounts.ts";
+import { NOT_ACTIVE, notActive, ofAccount, requireActive } from "../records/accounts.ts";
 import { ofUser, timeText } from "../records/conditions.ts";
 import { tokenChecks, type TokensOptions } from "../records/token-prefix.ts";
 import { makeTouch } from "../records/touch.ts";
 
 /** Named keys. The key of a row is the lookup id. The secret is stored as a digest that only this server can make. */
-export const namedKeysCollection: Collection = {
+export const namedKeysCollection = table({
   name: "named_keys",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    { name: "name", type: "text" },
-    { name: "digest", type: "text" },
+  id: "text",
+  fields: {
+    user_id: ofAccount,
+    name: text(),
+    digest: text(),
     /** Null if the key is not limited. */
-    { name: "scopes", type: "json", nullable: true },
-    { name: "created_at", type: "date-time" },
-    { name: "expires_at", type: "date-time", nullable: true },
-    { name: "last_used_at", type: "date-time", nullable: true },
-  ],
+    scopes: array(text(), { optional: true }),
+    created_at: dateTime(),
+    expires_at: dateTime({ optional: true }),
+    last_used_at: dateTime({ optional: true }),
+  },
   indexes: [["user_id", "created_at"]],
-};
+});
+
+type KeyRecord = StoredIn<typeof namedKeysCollection>;
 
 /** The public data of a key. */
 export interface ListedKey {
@@ -121,7 +126,7 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
       const outcome = await store.write({
         changes: [
           requireRoom(userId),
-          { kind: "insert", collection: namedKeysCollection, key: lookup, values },
+          insert(namedKeysCollection, { key: lookup, values }),
           requireActive(account),
           ...admission.notices,
         ],
@@ -146,23 +151,22 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
     check: (token, now) =>
       after(store.find(namedKeysCollection, token.lookup), (row): CheckedKey => {
         if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
-        const { user_id, digest, scopes, expires_at, last_used_at } = row.record;
-        const userId = user_id as number;
-        const storedDigest = Buffer.from(digest as string, "base64url");
+        const { user_id: userId, digest, scopes, expires_at, last_used_at } = storedOf(row);
+        const storedDigest = Buffer.from(digest, "base64url");
         if (!digestKeys.some((key) => sameBytes(computeDigest(token, userId, key), storedDigest)))
           return { kind: "forged" };
-        const expiresAt = expires_at === null ? null : Date.parse(expires_at as string);
+        const expiresAt = expires_at === null ? null : Date.parse(expires_at);
         // Reported only to a caller who knows the key.
         if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };
-        touch(token.lookup, last_used_at as string | null, now);
-        return { kind: "genuine", userId, scopes: scopes as readonly string[] | null, expiresAt, keyId: token.lookup };
+        touch(token.lookup, last_used_at, now);
+        return { kind: "genuine", userId, scopes, expiresAt, keyId: token.lookup };
       }),
   };
 }
 
-async function findRow(store: Store, userId: number, id: string): Promise<Row | null> {
+async function findRow(store: Store, userId: number, id: string): Promise<Row<KeyRecord> | null> {
   const row = idForm.test(id) ? await store.find(namedKeysCollection, id) : null;
-  return row?.record["user_id"] === userId ? row : null;
+  return row !== null && storedOf(row).user_id === userId ? row : null;
 }
 
 function requireRoom(userId: number): Change {
@@ -186,14 +190,7 @@ function requireRows(outcome: Outcome): readonly (Row | null)[] {
   }
 }
 
-function listed({ record }: Row, prefix: string | undefined): ListedKey {
-  return {
-    id: record["id"] as string,
-    name: record["name"] as string,
-    prefix: opaqueTokenPrefix(record["id"] as string, prefix),
-    scopes: record["scopes"] as readonly string[] | null,
-    created_at: record["created_at"] as string,
-    expires_at: record["expires_at"] as string | null,
-    last_used_at: record["last_used_at"] as string | null,
-  };
+function listed(row: Row<KeyRecord>, prefix: string | undefined): ListedKey {
+  const { id, name, scopes, created_at, expires_at, last_used_at } = storedOf(row);
+  return { id, name, prefix: opaqueTokenPrefix(id, prefix), scopes, created_at, expires_at, last_used_at };
 }

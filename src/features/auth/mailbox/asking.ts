@@ -5,6 +5,7 @@ import type { Host } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { objectSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
@@ -103,11 +104,11 @@ async function findRecipient(
   address: string,
 ): Promise<{ readonly address: string; readonly user: Account | null }> {
   const user = await store.findBy(users.collection, "email", address);
-  const row = await store.find(accountsCollection, (user?.record["id"] as number | undefined) ?? UNUSED_ID);
+  const row = await store.find(accountsCollection, user === null ? UNUSED_ID : storedOf(user).id);
   const account = row === null ? null : accountOf(row);
   if (user === null || account === null || !account.active) return { address, user: null };
   // The mail goes to the stored address. Another spelling that is equal for the store may be another mailbox.
-  return { address: user.record["email"] as string, user: account };
+  return { address: storedOf(user).email, user: account };
 }
 
 /** An id that no row has, because ids start at 1. */

@@ -1,3 +1,4 @@
+import { storedOf } from "../../../http/declarations/table.ts";
 import { isReserved } from "../../../resource/kinds/mailbox.ts";
 import type { Store } from "../../../store/store.ts";
 import type { MailStep, MailStepPurpose } from "../gate/contract.ts";
@@ -35,7 +36,7 @@ export interface EnrolmentStepParts {
 export function enrolmentStep({ store, people, purposes }: EnrolmentStepParts): MailStep {
   async function findAddress({ id }: Account): Promise<string | null> {
     const user = await store.find(people.users.collection, id);
-    return user === null ? null : (user.record["email"] as string);
+    return user === null ? null : storedOf(user).email;
   }
 
   return {

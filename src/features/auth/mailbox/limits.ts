@@ -1,19 +1,24 @@
-import { OVERTAKEN, type Change, type Collection, type Row, type Store } from "../../../store/store.ts";
+import { add, storedOf, table, updateAll, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, integer } from "../../../resource/kinds/fields.ts";
+import { array } from "../../../resource/kinds/lists.ts";
+import { OVERTAKEN, type Change, type Row, type Store } from "../../../store/store.ts";
 import { equals, timeText, until } from "../records/conditions.ts";
 
 /** The mails of the last hour. The key is a keyed digest of a mailbox or of a client's address. */
-export const mailCountsCollection: Collection = {
+export const mailCountsCollection = table({
   name: "mail_counts",
-  key: "text",
-  columns: [
+  id: "text",
+  fields: {
     /** The times of the mails, in milliseconds since the epoch. */
-    { name: "times", type: "json" },
+    times: array(integer()),
     /** Counts the writes, so that two requests at the same time cannot exceed the limit together. */
-    { name: "version", type: "integer" },
-    { name: "expires_at", type: "date-time" },
-  ],
+    version: integer(),
+    expires_at: dateTime(),
+  },
   indexes: [["expires_at"]],
-};
+});
+
+type CountRecord = StoredIn<typeof mailCountsCollection>;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -83,9 +88,9 @@ async function readCount(
   store: Store,
   { subject, anHour }: MailLimit,
   now: number,
-): Promise<{ readonly row: Row | null; readonly times: readonly number[] }> {
+): Promise<{ readonly row: Row<CountRecord> | null; readonly times: readonly number[] }> {
   const row = await store.find(mailCountsCollection, subject);
-  const times = row === null ? [] : (row.record["times"] as readonly number[]);
+  const times = row === null ? [] : storedOf(row).times;
   const since = now - (anHour === null ? MINUTE_MS : HOUR_MS);
   // A time more than a minute after now is from a clock that was ahead. It does not count, because it would block the mailbox until the
   // clock reaches it. A shorter difference is that of two requests at the same time, or of the clocks of two processes.
@@ -97,13 +102,13 @@ function isUsedUp(times: readonly number[], { aMinute, anHour }: MailLimit, now:
   return times.filter((time) => time > now - MINUTE_MS).length >= aMinute;
 }
 
-function counted(key: string, row: Row | null, times: readonly number[], now: number): readonly Change[] {
+function counted(key: string, row: Row<CountRecord> | null, times: readonly number[], now: number): readonly Change[] {
   const collection = mailCountsCollection;
-  const version = (row === null ? 0 : (row.record["version"] as number)) + 1;
+  const version = (row === null ? 0 : storedOf(row).version) + 1;
   const expires_at = timeText(now + HOUR_MS);
   return [
     // Also creates a missing row. So if two first requests both find no row, `require` refuses the second one.
-    { kind: "add", collection, key, column: "version", by: 1, values: { times: [], expires_at } },
+    add(collection, { key, column: "version", by: 1, values: { times: [], expires_at } }),
     {
       kind: "require",
       collection,
@@ -111,7 +116,7 @@ function counted(key: string, row: Row | null, times: readonly number[], now: nu
       atLeast: 1,
       name: OVERTAKEN,
     },
-    { kind: "updateAll", collection, where: equals("id", key), values: { times, expires_at } },
+    updateAll(collection, { where: equals("id", key), values: { times, expires_at } }),
   ];
 }
 
@@ -121,9 +126,9 @@ function uncounted(key: string, now: number): readonly Change[] {
   const where = equals("id", key);
   const expires_at = timeText(now + HOUR_MS);
   return [
-    { kind: "add", collection, key, column: "version", by: 0, values: { times: [], expires_at } },
+    add(collection, { key, column: "version", by: 0, values: { times: [], expires_at } }),
     { kind: "require", collection, where, atLeast: 1, name: OVERTAKEN },
-    { kind: "updateAll", collection, where, values: { expires_at } },
+    updateAll(collection, { where, values: { expires_at } }),
   ];
 }
 
@@ -133,5 +138,5 @@ function uncounted(key: string, now: number): readonly Change[] {
  */
 export function writeNothing(key: string, now: number): Change {
   const values = { times: [], expires_at: timeText(now + HOUR_MS) };
-  return { kind: "add", collection: mailCountsCollection, key, column: "version", by: 1, values };
+  return add(mailCountsCollection, { key, column: "version", by: 1, values });
 }

@@ -1,34 +1,39 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, JSONValue, KeyOf, Outcome, Row, Store, Where } from "../../../store/store.ts";
+import { insert, jsonOf, storedOf, table, update, updateAll, type StoredIn } from "../../../http/declarations/table.ts";
+import { boolean, dateTime, integer, text } from "../../../resource/kinds/fields.ts";
+import { reference } from "../../../resource/kinds/reference.ts";
+import type { Change, JSONValue, KeyOf, Outcome, Row, Store, Where } from "../../../store/store.ts";
 import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
 import { MAIL_PROOF_USED } from "./contract.ts";
 import { writeNothing } from "./limits.ts";
 
 /** Proofs by mail that wait for their link or code. Neither can be computed from a row without the service's secret. */
-export const mailProofsCollection: Collection = {
+export const mailProofsCollection = table({
   name: "mail_proofs",
-  key: "text",
-  columns: [
-    { name: "purpose", type: "text" },
-    { name: "user_id", type: "integer", nullable: true, references: { collection: "accounts", onDelete: "cascade" } },
+  id: "text",
+  fields: {
+    purpose: text(),
+    user_id: reference("accounts", { optional: true, onDelete: "cascade" }),
     /** A keyed digest of the folded address, for the search. */
-    { name: "mailbox", type: "text" },
-    { name: "address", type: "text" },
-    { name: "data", type: "json", nullable: true },
+    mailbox: text(),
+    address: text(),
+    data: jsonOf<JSONValue>({ optional: true }),
     /** The generation of the account at the request. Null without an account, and in rows of earlier versions. */
-    { name: "generation", type: "integer", nullable: true },
+    generation: integer({ optional: true }),
     /** True if the row outlives a changed password of an account whose address was never proved. */
-    { name: "outlives", type: "boolean", nullable: true },
+    outlives: boolean({ optional: true }),
     /** The template of a mail that only informs. Null for a mail with a link. */
-    { name: "notice", type: "text", nullable: true },
+    notice: text({ optional: true }),
     /** The wrong codes: `{ total, networks: { digest: number } }`. */
-    { name: "tries", type: "json" },
-    { name: "created_at", type: "date-time" },
-    { name: "codes_until", type: "date-time" },
-    { name: "expires_at", type: "date-time" },
-  ],
+    tries: jsonOf<Tries>(),
+    created_at: dateTime(),
+    codes_until: dateTime(),
+    expires_at: dateTime(),
+  },
   indexes: [["mailbox", "purpose", "created_at"], ["user_id"], ["expires_at"]],
-};
+});
+
+type ProofRecord = StoredIn<typeof mailProofsCollection>;
 
 /** The rows that end with a password. */
 export const endedWithPassword: Where = {
@@ -88,11 +93,10 @@ export function insertProof(proof: NewMailProof): readonly Change[] {
     codes_until: timeText(codesUntil),
     expires_at: timeText(expiresAt),
   };
-  const collection = mailProofsCollection;
   const older = { all: [equals("mailbox", mailbox), equals("purpose", purpose), later("codes_until", createdAt)] };
   return [
-    { kind: "updateAll", collection, where: older, values: { codes_until: timeText(createdAt) } },
-    { kind: "insert", collection, key: id, values },
+    updateAll(mailProofsCollection, { where: older, values: { codes_until: timeText(createdAt) } }),
+    insert(mailProofsCollection, { key: id, values }),
   ];
 }
 
@@ -119,7 +123,7 @@ export async function countTry(store: Store, codeTry: CodeTry): Promise<readonly
   const { network, now } = codeTry;
   for (let round = 0; round < MOST_ATTEMPTS; round++) {
     const allowed = (await findOpen(store, codeTry)).flatMap((row) => {
-      const { total, networks } = triesOf(row);
+      const { total, networks } = storedOf(row).tries;
       const ofNetwork = networks[network] ?? 0;
       if (total >= MOST_TRIES || ofNetwork >= MOST_TRIES_PER_NETWORK) return [];
       return [{ row, tries: { total: total + 1, networks: { ...networks, [network]: ofNetwork + 1 } } }];
@@ -137,7 +141,7 @@ export async function takeBackTry(store: Store, proofs: readonly MailProof[], ne
     for (const { id } of proofs) {
       const row = await store.find(mailProofsCollection, id);
       if (row === null) continue;
-      const { total, networks } = triesOf(row);
+      const { total, networks } = storedOf(row).tries;
       const rest = { ...networks, [network]: (networks[network] ?? 1) - 1 };
       changes.push(changeTries({ row, tries: { total: total - 1, networks: rest } }));
     }
@@ -146,8 +150,8 @@ export async function takeBackTry(store: Store, proofs: readonly MailProof[], ne
 }
 
 /** Finds the newest proof of each purpose of a mailbox whose code is still valid. */
-async function findOpen(store: Store, { mailbox, purposes, now }: CodeTry): Promise<readonly Row[]> {
-  const found: Row[] = [];
+async function findOpen(store: Store, { mailbox, purposes, now }: CodeTry): Promise<readonly Row<ProofRecord>[]> {
+  const found: Row<ProofRecord>[] = [];
   for (const purpose of purposes) {
     const where = { all: [equals("mailbox", mailbox), equals("purpose", purpose), later("codes_until", now)] };
     const sort = [
@@ -159,14 +163,8 @@ async function findOpen(store: Store, { mailbox, purposes, now }: CodeTry): Prom
   return found;
 }
 
-function changeTries({ row, tries }: { readonly row: Row; readonly tries: Tries }): Change {
-  const { record, revision } = row;
-  const values = { tries: tries as unknown as JSONValue };
-  return { kind: "update", collection: mailProofsCollection, key: record["id"] as string, revision, values };
-}
-
-function triesOf({ record }: Row): Tries {
-  return record["tries"] as unknown as Tries;
+function changeTries({ row, tries }: { readonly row: Row<ProofRecord>; readonly tries: Tries }): Change {
+  return update(mailProofsCollection, { key: storedOf(row).id, revision: row.revision, values: { tries } });
 }
 
 /** Returns the changes that use a proof up. The transaction is refused if another request used it first. */
@@ -200,17 +198,18 @@ export function dueProofs(now: number): Change {
   return { kind: "deleteAll", collection: mailProofsCollection, where: until("expires_at", now) };
 }
 
-function read({ record }: Row): MailProof {
+function read(row: Row<ProofRecord>): MailProof {
+  const { id, purpose, user_id, address, data, generation, outlives, notice, codes_until, expires_at } = storedOf(row);
   return {
-    id: record["id"] as string,
-    purpose: record["purpose"] as string,
-    userId: record["user_id"] as number | null,
-    address: record["address"] as string,
-    data: record["data"] as JSONValue,
-    generation: record["generation"] as number | null,
-    outlives: record["outlives"] === true,
-    notice: record["notice"] as string | null,
-    codesUntil: Date.parse(record["codes_until"] as string),
-    expiresAt: Date.parse(record["expires_at"] as string),
+    id,
+    purpose,
+    userId: user_id,
+    address,
+    data,
+    generation,
+    outlives: outlives === true,
+    notice,
+    codesUntil: Date.parse(codes_until),
+    expiresAt: Date.parse(expires_at),
   };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { formatBlock, formatNetwork, formatSite } from "../../../core/call/trusted-proxies.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
 import { problem } from "../../../core/problem/problem.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { fold } from "../../../store/fold.ts";
 import { OVERTAKEN, type Change, type Store } from "../../../store/store.ts";
@@ -191,7 +192,7 @@ async function findUser(
   if (generation !== null && generation !== account.generation && !isOutlived) return null;
   if (kind === "new") return account;
   const row = await store.find(people.users.collection, userId);
-  return row !== null && fold(row.record["email"] as string) === fold(address) ? account : null;
+  return row !== null && fold(storedOf(row).email) === fold(address) ? account : null;
 }
 
 /** Returns the digest of a mailbox. Two spellings of an address that are equal for the store are one mailbox. */

@@ -1,21 +1,24 @@
-import type { Change, Collection, JSONValue, Row, Store } from "../../../store/store.ts";
+import { add, jsonOf, storedOf, table, update } from "../../../http/declarations/table.ts";
+import { integer } from "../../../resource/kinds/fields.ts";
+import type { Change, Store } from "../../../store/store.ts";
 import type { Notice } from "../gate/contract.ts";
+import { ofAccount } from "../records/accounts.ts";
 
 /** The events of each account that notices report. The key is the account and the kind of the notice. */
-export const noticeCountsCollection: Collection = {
+export const noticeCountsCollection = table({
   name: "notice_counts",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+  id: "text",
+  fields: {
+    user_id: ofAccount,
     /** The number of events. */
-    { name: "events", type: "integer" },
+    events: integer(),
     /** The number of events that a mail has reported. */
-    { name: "reported", type: "integer" },
+    reported: integer(),
     /** The mails of the last hour: `[{ event, at, times }]`. */
-    { name: "sent", type: "json" },
-  ],
+    sent: jsonOf<readonly SentNotice[]>(),
+  },
   indexes: [["user_id"]],
-};
+});
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -44,14 +47,7 @@ export interface NoticedEvent {
 /** Returns the change that counts an event, for its transaction. */
 export function countEvent({ user, notice }: Pick<NoticedEvent, "user" | "notice">): Change {
   const values = { user_id: user, reported: 0, sent: [] };
-  return {
-    kind: "add",
-    collection: noticeCountsCollection,
-    key: formatKey({ user, notice }),
-    column: "events",
-    by: 1,
-    values,
-  };
+  return add(noticeCountsCollection, { key: formatKey({ user, notice }), column: "events", by: 1, values });
 }
 
 /**
@@ -64,26 +60,18 @@ export async function noteMail(store: Store, noticed: NoticedEvent, now: number)
   for (let round = 0; round < MOST_ATTEMPTS; round++) {
     const row = await store.find(noticeCountsCollection, key);
     if (row === null) return null;
-    const sent = readSent(row).filter(({ at }) => Math.abs(now - at) < HOUR_MS);
+    const { events, reported, sent: all } = storedOf(row);
+    const sent = all.filter(({ at }) => Math.abs(now - at) < HOUR_MS);
     const again = sent.find(({ event }) => event === noticed.event);
     if (again !== undefined) return again.times;
-    const events = row.record["events"] as number;
-    const times = events - (row.record["reported"] as number);
+    const times = events - reported;
     // A mail after now is from a clock that was ahead. It does not block later ones.
     if (times < 1 || sent.some(({ at }) => at <= now && now - at < MINUTE_MS)) return null;
-    const values = {
-      reported: events,
-      sent: [...sent, { event: noticed.event, at: now, times }] as unknown as JSONValue,
-    };
-    const { revision } = row;
-    const noted: Change = { kind: "update", collection: noticeCountsCollection, key, values, revision };
+    const values = { reported: events, sent: [...sent, { event: noticed.event, at: now, times }] };
+    const noted = update(noticeCountsCollection, { key, values, revision: row.revision });
     if ((await store.write({ changes: [noted] })).kind === "written") return times;
   }
   throw new Error("The count of a notice changes all the time.");
-}
-
-function readSent({ record }: Row): readonly SentNotice[] {
-  return record["sent"] as unknown as readonly SentNotice[];
 }
 
 function formatKey({ user, notice }: Pick<NoticedEvent, "user" | "notice">): string {

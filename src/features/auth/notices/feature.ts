@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import type { Mailer } from "../../mail/contract.ts";
 import type { Notice } from "../gate/contract.ts";
 import type { AccountsFeature } from "../people/people.ts";
@@ -42,13 +43,12 @@ export function accountNotices(people: AccountsFeature, mail: Feature<Mailer>): 
         async compose({ notice, user, at, to, event, was }, { store, now }) {
           const row = await store.find(users.collection, user);
           const account = await accounts.find(user);
-          const address = to ?? row?.record["email"];
-          if (row === null || account === null || typeof address !== "string") return null;
+          if (row === null || account === null) return null;
           if (isPrepared({ ...account, ...was })) return null;
           const times = event === undefined ? 1 : await noteMail(store, { user, notice, event }, now);
           if (times === null) return null;
           const values = { at: formatNoticeTime(at), ...(times > 1 ? { times: String(times) } : {}) };
-          return { to: address, template: notice, values };
+          return { to: to ?? storedOf(row).email, template: notice, values };
         },
       });
       notices((notice, account, now, to) => {

@@ -2,18 +2,20 @@ import { randomBytes } from "node:crypto";
 import type { Call } from "../../../core/call/call.ts";
 import { digest, hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
-import type { Change, Collection, Store } from "../../../store/store.ts";
+import { insert, table } from "../../../http/declarations/table.ts";
+import { dateTime } from "../../../resource/kinds/fields.ts";
+import type { Change, Store } from "../../../store/store.ts";
 import type { HeldLogin, WaitingConfirmation } from "../gate/contract.ts";
 import { timeText, until } from "../records/conditions.ts";
 import { isSecure, requireOneCookie, type Header } from "../requests/cookies.ts";
 
 /** The states of completed flows. Nothing is stored before a provider has answered. */
-export const usedFlowsCollection: Collection = {
+export const usedFlowsCollection = table({
   name: "used_login_flows",
-  key: "text",
-  columns: [{ name: "expires_at", type: "date-time" }],
+  id: "text",
+  fields: { expires_at: dateTime() },
   indexes: [["expires_at"]],
-};
+});
 
 /** The lifetime of a flow, in milliseconds. */
 const FLOW_LIFETIME_MS = 600_000;
@@ -138,7 +140,7 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
     deriveProof: ({ state }) => ({ nonce: deriveText("nonce", state), verifier: deriveText("verifier", state) }),
     async use({ state, expiresAt }) {
       const values = { expires_at: timeText(expiresAt) };
-      const used: Change = { kind: "insert", collection, key: digest(state).toString("base64url"), values };
+      const used = insert(collection, { key: digest(state).toString("base64url"), values });
       const { kind } = await store.write({ changes: [used] });
       return kind === "written";
     },

@@ -1,20 +1,22 @@
-import type { Change, Collection, Row, Store, WrittenValues } from "../../../store/store.ts";
+import { insert, storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, text } from "../../../resource/kinds/fields.ts";
+import type { Change, KeyOf, Row, Store } from "../../../store/store.ts";
+import { ofAccount } from "../records/accounts.ts";
 import { ofUser, timeText } from "../records/conditions.ts";
 
 /** The identities at providers that are linked to accounts, by issuer and `sub`. They are deleted with the account. */
-export const identitiesCollection: Collection = {
+export const identitiesCollection = table({
   name: "linked_identities",
-  key: "integer",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+  fields: {
+    user_id: ofAccount,
     /** The issuer and the `sub` as JSON, compared exactly. */
-    { name: "identity", type: "text", unique: true },
-    { name: "issuer", type: "text" },
-    { name: "subject", type: "text" },
-    { name: "created_at", type: "date-time" },
-  ],
+    identity: text({ unique: true }),
+    issuer: text(),
+    subject: text(),
+    created_at: dateTime(),
+  },
   indexes: [["user_id", "id"]],
-};
+});
 
 /** The maximum number of identities of an account. */
 export const MOST_IDENTITIES = 20;
@@ -48,7 +50,7 @@ export interface Identities {
   /** Returns the identity of a user at a provider, linked to any account. Returns null if it is not linked. */
   findLinked(identified: ProviderUser): Promise<LinkedIdentity | null>;
   /** Returns the change that links an identity. `user` is the id of the user, or a placeholder for it. */
-  link(identified: ProviderUser, user: WrittenValues["user_id"] & {}, now: number): Change;
+  link(identified: ProviderUser, user: number | KeyOf, now: number): Change;
   /** Returns the changes that link another identity to an existing account. The store refuses them if the account has too many. */
   linkMore(identified: ProviderUser, userId: number, now: number): readonly Change[];
   unlink(identity: LinkedIdentity): Change;
@@ -57,11 +59,10 @@ export interface Identities {
 /** Returns the linked identities of a store. */
 export function makeIdentities(store: Store): Identities {
   const collection = identitiesCollection;
-  const link: Identities["link"] = ({ issuer, subject }, user_id, now) => ({
-    kind: "insert",
-    collection,
-    values: { user_id, identity: formatIdentity({ issuer, subject }), issuer, subject, created_at: timeText(now) },
-  });
+  const link: Identities["link"] = ({ issuer, subject }, user_id, now) => {
+    const identity = formatIdentity({ issuer, subject });
+    return insert(collection, { values: { user_id, identity, issuer, subject, created_at: timeText(now) } });
+  };
   return {
     link,
     async list(userId) {
@@ -70,7 +71,7 @@ export function makeIdentities(store: Store): Identities {
     },
     async find(userId, id) {
       const row = await store.find(collection, id);
-      return row?.record["user_id"] === userId ? read(row) : null;
+      return row !== null && storedOf(row).user_id === userId ? read(row) : null;
     },
     async findLinked(identified) {
       const row = await store.findBy(collection, "identity", formatIdentity(identified));
@@ -88,13 +89,7 @@ function formatIdentity({ issuer, subject }: ProviderUser): string {
   return JSON.stringify([issuer, subject]);
 }
 
-function read({ record, revision }: Row): LinkedIdentity {
-  return {
-    id: record["id"] as number,
-    userId: record["user_id"] as number,
-    issuer: record["issuer"] as string,
-    subject: record["subject"] as string,
-    createdAt: record["created_at"] as string,
-    revision,
-  };
+function read(row: Row<StoredIn<typeof identitiesCollection>>): LinkedIdentity {
+  const { id, user_id, issuer, subject, created_at } = storedOf(row);
+  return { id, userId: user_id, issuer, subject, createdAt: created_at, revision: row.revision };
 }

@@ -2,6 +2,7 @@ import type { Call } from "../../../core/call/call.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { keyOf, type Store } from "../../../store/store.ts";
+import { requireNewId } from "../../../store/written.ts";
 import type { People } from "../people/people.ts";
 import type { Account } from "../records/accounts.ts";
 import { timeText } from "../records/conditions.ts";
@@ -89,8 +90,7 @@ async function makeUser(
   const changes = [...people.insertUser(user), identities.link({ issuer, subject }, keyOf(0), now)];
   const outcome = await store.write({ changes });
   if (outcome.kind === "written") {
-    const userId = outcome.rows[0]!.record["id"] as number;
-    return observe({ kind: "identity_bound", issuer, subject, userId });
+    return observe({ kind: "identity_bound", issuer, subject, userId: requireNewId(outcome) });
   }
   if (outcome.kind !== "taken") throw new Error(`The store answered ${outcome.kind} to a user of a provider.`);
   if ((await identities.findLinked({ issuer, subject })) === null)

@@ -1,15 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { digest, hmac, sameBytes } from "../../../core/crypto/secret.ts";
-import type { Change, Collection, Store } from "../../../store/store.ts";
+import { insert, table } from "../../../http/declarations/table.ts";
+import { dateTime } from "../../../resource/kinds/fields.ts";
+import type { Change, Store } from "../../../store/store.ts";
 import { timeText, until } from "../records/conditions.ts";
 
 /** Used challenges of passkey logins. Nothing is stored before a challenge is used. */
-export const usedChallengesCollection: Collection = {
+export const usedChallengesCollection = table({
   name: "used_passkey_challenges",
-  key: "text",
-  columns: [{ name: "expires_at", type: "date-time" }],
+  id: "text",
+  fields: { expires_at: dateTime() },
   indexes: [["expires_at"]],
-};
+});
 
 const CHALLENGE_LIFETIME_MS = 300_000;
 
@@ -41,7 +43,7 @@ export function makeChallenges(store: Store, key: Uint8Array): Challenges {
       if (now >= expiresAt) return null;
       const key = digest(body).toString("base64url");
       const values = { expires_at: timeText(expiresAt) };
-      const { kind } = await store.write({ changes: [{ kind: "insert", collection, key, values }] });
+      const { kind } = await store.write({ changes: [insert(collection, { key, values })] });
       return kind === "written" ? deriveChallenge(body) : null;
     },
     due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],

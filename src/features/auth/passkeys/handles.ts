@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Collection, Store } from "../../../store/store.ts";
+import { insert, storedOf, table } from "../../../http/declarations/table.ts";
+import { reference } from "../../../resource/kinds/reference.ts";
+import type { Store } from "../../../store/store.ts";
 
 /** The user handles of accounts. They are deleted with the account. */
-export const userHandlesCollection: Collection = {
+export const userHandlesCollection = table({
   name: "passkey_users",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", unique: true, references: { collection: "accounts", onDelete: "cascade" } },
-  ],
-};
+  id: "text",
+  fields: { user_id: reference("accounts", { unique: true, onDelete: "cascade" }) },
+});
 
 /** The recommended length (WebAuthn §14.6.1). */
 const HANDLE_BYTES = 64;
@@ -31,7 +31,7 @@ export function makeUserHandles(store: Store): UserHandles {
 
   async function find(userId: number): Promise<string | null> {
     const row = await store.findBy(collection, "user_id", userId);
-    return row === null ? null : (row.record["id"] as string);
+    return row === null ? null : storedOf(row).id;
   }
 
   return {
@@ -40,9 +40,7 @@ export function makeUserHandles(store: Store): UserHandles {
       const found = await find(userId);
       if (found !== null) return found;
       const key = randomBytes(HANDLE_BYTES).toString("base64url");
-      const { kind } = await store.write({
-        changes: [{ kind: "insert", collection, key, values: { user_id: userId } }],
-      });
+      const { kind } = await store.write({ changes: [insert(collection, { key, values: { user_id: userId } })] });
       if (kind === "written") return key;
       // Another request has made the handle at the same time.
       const other = await find(userId);

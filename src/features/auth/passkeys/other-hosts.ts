@@ -1,8 +1,10 @@
+import { isObject, isText } from "../../../core/checking/members.ts";
 import type { Observer } from "../../../core/observation.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import type { Store } from "../../../store/store.ts";
 import { factorsCollection } from "../gate/factors.ts";
 import { equals } from "../records/conditions.ts";
-import { PASSKEY, type StoredPasskey } from "./kind.ts";
+import { PASSKEY } from "./kind.ts";
 
 /** The number of passkeys that are read from each end of the table. After a change of the host, all of them have the old one. */
 const MOST_READ = 500;
@@ -14,9 +16,10 @@ export async function warnOfOtherHosts(store: Store, rpId: string, observe: Obse
   for (const descending of [false, true]) {
     const sort = [{ column: "id", descending }];
     const rows = await store.list({ collection: factorsCollection, where, sort, limit: MOST_READ });
-    for (const { record } of rows) {
-      const { rpId: bound = rpId } = record["data"] as StoredPasskey;
-      if (bound !== rpId) others.add(bound);
+    for (const row of rows) {
+      const { data } = storedOf(row);
+      const bound = isObject(data) ? data["rpId"] : null;
+      if (isText(bound) && bound !== rpId) others.add(bound);
     }
   }
   if (others.size === 0) return;

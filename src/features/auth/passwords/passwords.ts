@@ -19,8 +19,9 @@ import type { Proof } from "../../../core/identity.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { aTracer } from "../../../core/tracer.ts";
 import type { Tracer } from "../../../core/tracer.ts";
+import { updateAll } from "../../../http/declarations/table.ts";
 import { fold } from "../../../store/fold.ts";
-import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../../../store/store.ts";
+import { StoreUnavailable, type Store } from "../../../store/store.ts";
 import { accountsCollection, isPossibleName, type Account, type Accounts } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 import { makeHashQueue, type Asker } from "./hash-queue.ts";
@@ -133,7 +134,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
 
   /** Stores the results of a right password: the known address, the hash in the present format, and no expiry of the password. */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
-    const values: WrittenValues = {
+    const values = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
       // The user has logged in with the generated password, so it no longer expires.
       ...(before.passwordUntil === null || (before.passwordOnce ?? null) !== null ? {} : { password_until: null }),
@@ -143,7 +144,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     // Another request may have changed the password after the check. Then these values are not written.
     const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash)] };
     try {
-      const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };
+      const learned = updateAll(accountsCollection, { where, values });
       await store.write({ changes: Object.keys(values).length === 0 ? passed : [learned, ...passed] });
     } catch (error) {
       // A full disk does not lock a user out. The missing results are written the next time, and the store has logged

@@ -1,4 +1,3 @@
-import type { WrittenValues } from "../../../store/store.ts";
 import type { EmailOrigin, UsernameOrigin } from "../records/accounts.ts";
 
 /** A part of a login: what the user logs in with, and as what. */
@@ -12,7 +11,7 @@ export interface LoginChange {
 }
 
 /** The columns of an account that decide about its login. */
-interface LoginColumns {
+type LoginColumns = {
   readonly password_hash?: string | null;
   readonly password_until?: string | null;
   readonly password_once?: "unused" | "used" | null;
@@ -23,7 +22,7 @@ interface LoginColumns {
   readonly email_origin?: EmailOrigin;
   readonly role?: string;
   readonly was_administrator_at?: string;
-}
+};
 
 const partOf: Readonly<Record<keyof LoginColumns, LoginPart>> = {
   password_hash: "password",
@@ -54,7 +53,7 @@ export function allowChange(userId: number, parts: readonly LoginPart[]): LoginC
  * Returns the columns of a changed login, for the row of the account. Throws `TypeError` if `change` is not the right to change these
  * columns of this account.
  */
-export function loginColumns(change: LoginChange, userId: number, columns: LoginColumns): WrittenValues {
+export function loginColumns(change: LoginChange, userId: number, columns: LoginColumns): LoginColumns {
   const right = rights.get(change);
   const names = Object.keys(columns) as (keyof LoginColumns)[];
   if (right === undefined || right.userId !== userId || names.some((name) => !right.parts.has(partOf[name])))

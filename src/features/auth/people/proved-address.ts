@@ -1,4 +1,5 @@
-import type { Change, WrittenValues } from "../../../store/store.ts";
+import { updateAll, type ChangedIn } from "../../../http/declarations/table.ts";
+import type { Change } from "../../../store/store.ts";
 import { factorsCollection } from "../gate/factors.ts";
 import { accountsCollection, type Account } from "../records/accounts.ts";
 import { bindingsCollection } from "../records/bindings.ts";
@@ -24,11 +25,15 @@ export async function mayBePrepared({ store }: Pick<AccountsParts, "store">, acc
 }
 
 /** Returns the change that stores the time of the first proof of the account's address. Empty if nothing changes. */
-export function verifyEmail(account: Account, now: number, more: WrittenValues = {}): readonly Change[] {
+export function verifyEmail(
+  account: Account,
+  now: number,
+  more: ChangedIn<typeof accountsCollection> = {},
+): readonly Change[] {
   const { id, emailVerifiedAt = null } = account;
   const values = { ...more, ...(emailVerifiedAt === null ? { email_verified_at: timeText(now) } : {}) };
   if (Object.keys(values).length === 0) return [];
-  return [{ kind: "updateAll", collection: accountsCollection, where: equals("id", id), values }];
+  return [updateAll(accountsCollection, { where: equals("id", id), values })];
 }
 
 /**

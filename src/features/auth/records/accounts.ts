@@ -1,7 +1,10 @@
 import { aFunction, buildObjectCheck, optional, texts } from "../../../core/checking/members.ts";
 import { requireArguments, type ChecksOf } from "../../../core/checking/options.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
-import type { Identity, IdentityFields, Role } from "../../../core/identity.ts";
+import { isIdentityFields, type Identity, type IdentityFields, type Role } from "../../../core/identity.ts";
+import { storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
+import { boolean, dateTime, enumeration, integer, text } from "../../../resource/kinds/fields.ts";
+import { reference } from "../../../resource/kinds/reference.ts";
 import { aStore } from "../../../store/checking.ts";
 import type { Change, Collection, Row, Store } from "../../../store/store.ts";
 import { equals } from "./conditions.ts";
@@ -50,55 +53,60 @@ export interface Account {
 }
 
 /** The table of accounts. */
-export const accountsCollection: Collection = {
+export const accountsCollection = table({
   name: "accounts",
-  key: "integer",
-  columns: [
-    { name: "username", type: "text", unique: "folded" },
+  fields: {
+    username: text({ unique: "case-insensitive" }),
     /** True if the username was not chosen and follows the e-mail address. */
-    { name: "username_follows_email", type: "boolean" },
-    { name: "role", type: "text" },
-    { name: "active", type: "boolean" },
-    { name: "password_hash", type: "text", nullable: true },
-    { name: "generation", type: "integer" },
-    { name: "created_at", type: "date-time" },
-    { name: "last_login_at", type: "date-time", nullable: true },
-    { name: "kept_family", type: "text", nullable: true },
-    { name: "role_changes", type: "integer", default: 0 },
+    username_follows_email: boolean(),
+    role: text(),
+    active: boolean(),
+    password_hash: text({ optional: true }),
+    generation: integer(),
+    created_at: dateTime(),
+    last_login_at: dateTime({ optional: true }),
+    kept_family: text({ optional: true }),
+    role_changes: integer({ default: 0 }),
     /** The origin of the username (`UsernameOrigin`). Null if the account is older than this column. */
-    { name: "username_origin", type: "text", nullable: true },
-    { name: "password_until", type: "date-time", nullable: true },
-    { name: "password_once", type: "text", nullable: true },
+    username_origin: enumeration(["given", "chosen"], { optional: true }),
+    password_until: dateTime({ optional: true }),
+    password_once: enumeration(["unused", "used"], { optional: true }),
     /**
      * The number of active second factors, written together with the factor. Each request checks whether its login proves enough for this
      * number.
      */
-    { name: "factors", type: "integer", default: 0 },
+    factors: integer({ default: 0 }),
     /** True if all logins of level 1 have ended under a rule for factors. Null again after a login of level 1. */
-    { name: "weak_logins_ended", type: "boolean", nullable: true },
+    weak_logins_ended: boolean({ optional: true }),
     /** The first proof of the e-mail address. Null again after a change without a proof. */
-    { name: "email_verified_at", type: "date-time", nullable: true },
+    email_verified_at: dateTime({ optional: true }),
     /** The origin of the e-mail address (`EmailOrigin`). Null if the account is older than this column. */
-    { name: "email_origin", type: "text", nullable: true },
+    email_origin: enumeration(["vouched", "given", "chosen"], { optional: true }),
     /** The last time at which the role of administrator was taken from the user. */
-    { name: "was_administrator_at", type: "date-time", nullable: true },
-  ],
+    was_administrator_at: dateTime({ optional: true }),
+  },
   // Finds the administrators, who are few, when a write checks that one remains.
   indexes: [["role", "active"]],
-};
+});
+
+/** The columns of an account. */
+export type AccountRecord = StoredIn<typeof accountsCollection>;
+
+/** The field of a row that belongs to an account, and is deleted with it. */
+export const ofAccount = reference("accounts", { onDelete: "cascade" });
 
 /**
  * `given` by an administrator, an import or a proxy, or `chosen` by the user. A chosen name may be another person's
  * name in an external system, so an external login never claims it.
  */
-export type UsernameOrigin = "given" | "chosen";
+export type UsernameOrigin = NonNullable<AccountRecord["username_origin"]>;
 
 /**
  * `vouched` for by an administrator, an import, the command line or a trusted party, or `chosen` by the user or an untrusted party. A user
  * may choose the address of another person. So until the first proof of the address, the account may be prepared (`mayBePrepared`). An
  * earlier version stored `given` by an administrator, an import, the command line or a proxy.
  */
-export type EmailOrigin = "vouched" | "given" | "chosen";
+export type EmailOrigin = NonNullable<AccountRecord["email_origin"]>;
 
 const DAY_MS = 86_400_000;
 
@@ -180,29 +188,32 @@ function noUsers(): never {
 }
 
 function readFields({ record }: Row, names: readonly string[]): IdentityFields {
-  return Object.freeze(Object.fromEntries(names.map((name) => [name, record[name] as IdentityFields[string]])));
+  const fields = Object.fromEntries(names.map((name) => [name, record[name]]));
+  if (!isIdentityFields(fields)) throw new TypeError(`The fields ${names.join(", ")} of a user are not plain values.`);
+  return Object.freeze(fields);
 }
 
 /** Returns the account in a row. */
-export function accountOf({ record }: Row): Account {
+export function accountOf(row: Row<AccountRecord>): Account {
+  const stored = storedOf(row);
   return {
-    id: record["id"] as number,
-    username: record["username"] as string,
-    role: record["role"] as Role,
-    active: record["active"] as boolean,
-    passwordHash: record["password_hash"] as string | null,
-    passwordUntil: record["password_until"] as string | null,
-    passwordOnce: (record["password_once"] ?? null) as "unused" | "used" | null,
-    generation: record["generation"] as number,
-    keptFamily: record["kept_family"] as string | null,
-    roleChanges: record["role_changes"] as number,
-    factors: (record["factors"] ?? 0) as number,
-    emailVerifiedAt: (record["email_verified_at"] ?? null) as string | null,
+    id: stored.id,
+    username: stored.username,
+    role: stored.role,
+    active: stored.active,
+    passwordHash: stored.password_hash,
+    passwordUntil: stored.password_until,
+    passwordOnce: stored.password_once,
+    generation: stored.generation,
+    keptFamily: stored.kept_family,
+    roleChanges: stored.role_changes,
+    factors: stored.factors,
+    emailVerifiedAt: stored.email_verified_at,
     // Before the column existed, users changed their address without a proof. So it is unknown who chose it.
-    emailOrigin: (record["email_origin"] ?? null) as EmailOrigin | null,
-    wasAdministratorAt: (record["was_administrator_at"] ?? null) as string | null,
-    createdAt: record["created_at"] as string,
-    lastLoginAt: record["last_login_at"] as string | null,
+    emailOrigin: stored.email_origin,
+    wasAdministratorAt: stored.was_administrator_at,
+    createdAt: stored.created_at,
+    lastLoginAt: stored.last_login_at,
   };
 }
 

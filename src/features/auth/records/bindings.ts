@@ -3,20 +3,30 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { keyOf, type Change, type Collection, type Row, type Store } from "../../../store/store.ts";
-import { accountOf, accountsCollection, type Account, type Accounts, type UsernameOrigin } from "./accounts.ts";
+import { insert, storedOf, table, update } from "../../../http/declarations/table.ts";
+import { dateTime } from "../../../resource/kinds/fields.ts";
+import { keyOf, type Change, type KeyOf, type Row, type Store } from "../../../store/store.ts";
+import { requireNewId } from "../../../store/written.ts";
+import {
+  accountOf,
+  accountsCollection,
+  ofAccount,
+  type Account,
+  type AccountRecord,
+  type Accounts,
+} from "./accounts.ts";
 import { ofUser, timeText } from "./conditions.ts";
 
 /** Maps identities from outside to accounts. The key is `[issuer, subject]` as JSON, compared exactly. */
-export const bindingsCollection: Collection = {
+export const bindingsCollection = table({
   name: "bindings",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    { name: "created_at", type: "date-time" },
-  ],
+  id: "text",
+  fields: {
+    user_id: ofAccount,
+    created_at: dateTime(),
+  },
   indexes: [["user_id"]],
-};
+});
 
 /** An identity that a proxy or an outside issuer vouches for. */
 export interface ExternalIdentity {
@@ -75,7 +85,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
   const { store, accounts, observe } = options;
   function findBound(key: string): Eventually<Account | null> {
     return after(store.find(bindingsCollection, key), (row) =>
-      row === null ? null : accounts.find(row.record["user_id"] as number),
+      row === null ? null : accounts.find(storedOf(row).user_id),
     );
   }
 
@@ -95,7 +105,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
     return changes === null ? null : make(changes, identity, key, now);
   }
 
-  async function claim(row: Row, identity: ExternalIdentity, key: string, now: number) {
+  async function claim(row: Row<AccountRecord>, identity: ExternalIdentity, key: string, now: number) {
     const { id, username, active } = accountOf(row);
     // An inactive account is bound later, when it is active.
     if (username === identity.username && !active) return null;
@@ -103,7 +113,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
     const outcome = await store.write({
       changes: [
         // The revision ensures that the row still has the compared username. From now on, this username counts as given.
-        { kind: "update", collection: accountsCollection, key: id, values: givenOrigin, revision: row.revision },
+        update(accountsCollection, { key: id, values: { username_origin: "given" }, revision: row.revision }),
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),
       ],
@@ -126,7 +136,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
       throw notBound(observe, identity, null);
     }
     if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a user from outside.`);
-    const userId = outcome.rows[0]!.record["id"] as number;
+    const userId = requireNewId(outcome);
     observe({ kind: "identity_bound", issuer: identity.issuer, subject: identity.subject, userId });
     return accounts.find(userId);
   }
@@ -140,13 +150,12 @@ export function storeBindings(options: BindingsOptions): Bindings {
       const outcome = await store.write({ changes: [insertBinding(key, userId, now)] });
       if (outcome.kind === "dangling") return null;
       if (outcome.kind === "written") observe({ kind: "identity_bound", issuer, subject, userId });
-      return ((await store.find(bindingsCollection, key))?.record["user_id"] as number | undefined) ?? null;
+      const row = await store.find(bindingsCollection, key);
+      return row === null ? null : storedOf(row).user_id;
     },
     async unbind(identity) {
-      const outcome = await store.write({
-        changes: [{ kind: "delete", collection: bindingsCollection, key: keyFor(identity) }],
-      });
-      return outcome.kind === "written";
+      const removed = { kind: "delete", collection: bindingsCollection, key: keyFor(identity) } as const;
+      return (await store.write({ changes: [removed] })).kind === "written";
     },
   };
 }
@@ -158,20 +167,17 @@ function notBound(observe: Observer, { issuer, subject, username }: ExternalIden
 
 const OVERTAKEN = Symbol("somebody was faster");
 
-const givenOrigin = { username_origin: "given" } as const;
-
 /**
  * Returns true if an identity may be bound to the account by its username: the user did not choose the username. Older
  * accounts have no stored `username_origin`. They are claimable only if they have no password.
  */
-function isClaimable({ record }: Row): boolean {
-  const origin = record["username_origin"] as UsernameOrigin | null;
-  return origin === "given" || (origin === null && record["password_hash"] === null);
+function isClaimable(row: Row<AccountRecord>): boolean {
+  const { username_origin: origin, password_hash } = storedOf(row);
+  return origin === "given" || (origin === null && password_hash === null);
 }
 
-function insertBinding(key: string, user_id: number | ReturnType<typeof keyOf>, now: number): Change {
-  const values = { user_id, created_at: timeText(now) };
-  return { kind: "insert", collection: bindingsCollection, key, values };
+function insertBinding(key: string, user_id: number | KeyOf, now: number): Change {
+  return insert(bindingsCollection, { key, values: { user_id, created_at: timeText(now) } });
 }
 
 function keyFor({ issuer, subject }: Pick<ExternalIdentity, "issuer" | "subject">): string {

@@ -1,5 +1,5 @@
 import type { Call } from "../../../core/call/call.ts";
-import type { ListQuery, Row, Value } from "../../../store/store.ts";
+import type { ListQuery, Value } from "../../../store/store.ts";
 
 /** A login that can be ended separately, in the form that its user sees. */
 export interface ListedLogin {
@@ -42,23 +42,13 @@ export function loginPage(
   return { sort, limit, ...(after === null ? {} : { after }) };
 }
 
-/** Formats a stored login. `id` is the column with the public id, and `currentKey` is the key of the caller's login. */
+/** Formats a stored login. `id` is its public id, and `current` is true if the caller used it. */
 export function listedLogin(
-  { record }: Row,
-  kind: ListedLogin["kind"],
-  id: string,
-  currentKey: string | null,
+  stored: Omit<ListedLogin, "kind" | "current">,
+  { id, kind, current }: Pick<ListedLogin, "id" | "kind" | "current">,
 ): ListedLogin {
-  return {
-    id: record[id] as string,
-    kind,
-    created_at: record["created_at"] as string,
-    last_seen_at: record["last_seen_at"] as string,
-    expires_at: record["expires_at"] as string,
-    address: record["address"] as string,
-    user_agent: record["user_agent"] as string | null,
-    current: record["id"] === currentKey,
-  };
+  const { created_at, last_seen_at, expires_at, address, user_agent } = stored;
+  return { id, kind, created_at, last_seen_at, expires_at, address, user_agent, current };
 }
 
 /** Returns the client's address and user agent, in the form that is stored with a login. */

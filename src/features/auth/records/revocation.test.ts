@@ -4,7 +4,8 @@ import { Problem } from "../../../core/problem/problem.ts";
 import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { Change, Collection, Feed, Row, Store } from "../../../store/store.ts";
 import { accountsCollection, firstGeneration } from "./accounts.ts";
-import { makeRevocations, revocationsCollection, type Revocations } from "./revocation.ts";
+import { makeRevocations, type Revocations } from "./revocation.ts";
+import { revocationsCollection } from "./revoked.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 const accessSeconds = 300;

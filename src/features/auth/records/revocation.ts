@@ -2,19 +2,12 @@ import { aFunction, aList, anObject, optional, wholeFrom } from "../../../core/c
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { Proof, Role } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import {
-  OVERTAKEN,
-  type Change,
-  type Collection,
-  type Feed,
-  type Store,
-  type Where,
-  type WrittenValues,
-} from "../../../store/store.ts";
+import { insert, storedOf, update } from "../../../http/declarations/table.ts";
+import { OVERTAKEN, type Change, type Collection, type Feed, type Store, type Where } from "../../../store/store.ts";
 import { accountsCollection, type Account } from "./accounts.ts";
 import { equals, ofUser, timeText, until } from "./conditions.ts";
 import { parseProofs, passwordAt } from "./proofs.ts";
-import { makeView, type RevocableClaims } from "./revoked.ts";
+import { makeView, revocationsCollection, type RevocableClaims } from "./revoked.ts";
 
 /** The login of the caller, which stays valid when all others end. */
 export interface KeptLogin {
@@ -23,25 +16,6 @@ export interface KeptLogin {
   /** The key of the caller's stored session. */
   readonly sessionId: string | null;
 }
-
-/** Revocations of access tokens. Rows are only added. Every process follows the table and answers from memory. */
-export const revocationsCollection: Collection = {
-  name: "revocations",
-  key: "integer",
-  columns: [
-    { name: "user_id", type: "integer", nullable: true },
-    { name: "generation", type: "integer", nullable: true },
-    { name: "role", type: "text", nullable: true },
-    { name: "family", type: "text", nullable: true },
-    /** The number of the account's role changes. Access tokens with a lower number are invalid. */
-    { name: "role_changes", type: "integer", nullable: true },
-    /** The one token family that stays valid although its generation is invalid. */
-    { name: "kept_family", type: "text", nullable: true },
-    /** After this time, every access token that the row could revoke has expired. */
-    { name: "expires_at", type: "date-time" },
-  ],
-  indexes: [["expires_at"]],
-};
 
 export interface RevocationsOptions {
   readonly store: Pick<Store, "follow" | "list">;
@@ -212,22 +186,23 @@ interface RevokedValues {
 function insertRevocation(values: RevokedValues, expiresAt: number): Change {
   const none = { user_id: null, generation: null, role: null, role_changes: null, family: null, kept_family: null };
   const expires_at = timeText(expiresAt);
-  return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
+  return insert(revocationsCollection, { values: { ...none, ...values, expires_at } });
 }
 
 /** Returns the ids of the live logins of an account whose proofs are not ended. */
 async function findOthers(
   store: RevocationsOptions["store"],
-  collection: Collection,
+  collection: LoginsCollection,
   { id, generation }: Pick<Account, "id" | "generation">,
   isEnded: (proofs: readonly Proof[]) => boolean,
 ): Promise<readonly string[]> {
   const where = { all: [ofUser(id), equals("generation", generation)] };
   const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: MOST_ROWS });
-  return rows.flatMap(({ record }) => {
+  return rows.flatMap((row) => {
+    const { id: key, proofs: stored } = storedOf(row);
     // A login that is older than the storage of proofs is one by password.
-    const proofs = record["proofs"] === null ? passwordAt(0) : parseProofs(record["proofs"]);
-    return proofs !== null && !isEnded(proofs) ? [record["id"] as string] : [];
+    const proofs = stored === null ? passwordAt(0) : parseProofs(stored);
+    return proofs !== null && !isEnded(proofs) ? [key] : [];
   });
 }
 
@@ -266,15 +241,23 @@ function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, 
  * Returns the changes that count a column of the account up, if the column still has the value that was read. If two requests counted up
  * from the same value, tokens that were issued between their writes would stay valid.
  */
-function countUp(id: number, column: string, value: number, values: WrittenValues): Change[] {
+function countUp(
+  id: number,
+  column: "generation" | "role_changes",
+  value: number,
+  values: { readonly generation?: number; readonly role_changes?: number; readonly kept_family?: string | null },
+): Change[] {
   const where = { all: [equals("id", id), equals(column, value)] };
   return [
     { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN },
-    { kind: "update", collection: accountsCollection, key: id, values },
+    update(accountsCollection, { key: id, values }),
   ];
 }
 
-function hasProofs(collection: Collection): boolean {
+/** A collection of logins that are stored with their proofs. */
+type LoginsCollection = Collection<{ readonly id: string; readonly proofs: unknown }>;
+
+function hasProofs(collection: Collection): collection is LoginsCollection {
   return (
     collection.key === "text" &&
     hasGenerationColumn(collection) &&

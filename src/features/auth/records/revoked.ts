@@ -1,5 +1,25 @@
 import type { Role } from "../../../core/identity.ts";
+import { storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, integer, text } from "../../../resource/kinds/fields.ts";
 import type { Row } from "../../../store/store.ts";
+
+/** Revocations of access tokens. Rows are only added. Every process follows the table and answers from memory. */
+export const revocationsCollection = table({
+  name: "revocations",
+  fields: {
+    user_id: integer({ optional: true }),
+    generation: integer({ optional: true }),
+    role: text({ optional: true }),
+    family: text({ optional: true }),
+    /** The number of the account's role changes. Access tokens with a lower number are invalid. */
+    role_changes: integer({ optional: true }),
+    /** The one token family that stays valid although its generation is invalid. */
+    kept_family: text({ optional: true }),
+    /** After this time, every access token that the row could revoke has expired. */
+    expires_at: dateTime(),
+  },
+  indexes: [["expires_at"]],
+});
 
 /** The claims of an access token that a revocation can concern. */
 export interface RevocableClaims {
@@ -26,7 +46,7 @@ interface EndedUser {
 
 /** The revocations that this process has received. */
 export interface View {
-  take(row: Row): void;
+  take(row: Row<StoredIn<typeof revocationsCollection>>): void;
   /** Returns true if the claims are revoked. First drops entries that expired by `until`, in milliseconds since the epoch. */
   isEnded(claims: RevocableClaims, until: number): boolean;
   /** Drops the entries that expired by `until`. */
@@ -38,22 +58,16 @@ export function makeView(): View {
   const users = new Map<number, EndedUser>();
   const families = new Map<string, number>();
 
-  function take({ record }: Row): void {
-    const expiresAt = Date.parse(record["expires_at"] as string);
-    const family = record["family"] as string | null;
+  const take: View["take"] = (row) => {
+    const { family, user_id, generation, role, role_changes, kept_family, expires_at } = storedOf(row);
+    const expiresAt = Date.parse(expires_at);
     if (family !== null) {
       families.delete(family);
       families.set(family, expiresAt);
-    } else {
-      takeUser(record["user_id"] as number, {
-        generation: record["generation"] as number,
-        role: record["role"] as string | null,
-        roleChanges: (record["role_changes"] as number | null) ?? 0,
-        keptFamily: record["kept_family"] as string | null,
-        expiresAt,
-      });
+    } else if (user_id !== null && generation !== null) {
+      takeUser(user_id, { generation, role, roleChanges: role_changes ?? 0, keptFamily: kept_family, expiresAt });
     }
-  }
+  };
 
   function takeUser(userId: number, ended: EndedUser): void {
     const existing = users.get(userId);

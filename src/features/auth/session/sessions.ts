@@ -7,33 +7,38 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Proof } from "../../../core/identity.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, JSONValue, Row, Store, Where, WrittenValues } from "../../../store/store.ts";
+import { insert, storedOf, table, updateAll, type StoredIn } from "../../../http/declarations/table.ts";
+import { dateTime, integer, json, text } from "../../../resource/kinds/fields.ts";
+import type { Change, Row, Store, Where } from "../../../store/store.ts";
 import { Admission } from "../gate/admission.ts";
+import { ofAccount } from "../records/accounts.ts";
 import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
 import { listedLogin, loginPage, maxLogins, seenFrom, type ListedLogin, type LoginPage } from "../records/logins.ts";
 import { formatProofs, parseProofs, passwordAt } from "../records/proofs.ts";
 import { makeTouch } from "../records/touch.ts";
 
 /** Sessions. The key is a hash of the id, so the stored data cannot log a user in. */
-export const sessionsCollection: Collection = {
+export const sessionsCollection = table({
   name: "sessions",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+  id: "text",
+  fields: {
+    user_id: ofAccount,
     /** The id of the session in lists. */
-    { name: "public_id", type: "text", unique: true },
+    public_id: text({ unique: true }),
     /** The account's generation at login. A session of an older generation is invalid. */
-    { name: "generation", type: "integer" },
-    { name: "created_at", type: "date-time" },
-    { name: "last_seen_at", type: "date-time" },
-    { name: "expires_at", type: "date-time" },
-    { name: "address", type: "text" },
-    { name: "user_agent", type: "text", nullable: true },
+    generation: integer(),
+    created_at: dateTime(),
+    last_seen_at: dateTime(),
+    expires_at: dateTime(),
+    address: text(),
+    user_agent: text({ optional: true }),
     /** The proofs of the login. Null in sessions that are older than this column. They count as proved by a password at the login. */
-    { name: "proofs", type: "json", nullable: true },
-  ],
+    proofs: json({ optional: true }),
+  },
   indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
-};
+});
+
+type SessionRecord = StoredIn<typeof sessionsCollection>;
 
 /** A session that has not expired. */
 export interface StoredSession {
@@ -103,13 +108,14 @@ export function sessions(options: SessionsOptions): Sessions {
   const everyMs = Math.min(60_000, idleMs / 10);
   const touch = makeTouch({ store, collection: sessionsCollection, column: "last_seen_at", everyMs, observe });
 
-  function readLive(row: Row | null, now: number): StoredSession | null {
+  function readLive(row: Row<SessionRecord> | null, now: number): StoredSession | null {
     if (row === null) return null;
-    const { id, expires_at, last_seen_at } = row.record;
-    const expiresAt = Date.parse(expires_at as string);
-    if (now >= expiresAt || now >= Date.parse(last_seen_at as string) + idleMs) return null;
-    touch(id as string, last_seen_at as string, now);
-    return readSession(row, expiresAt);
+    const stored = storedOf(row);
+    const { id, expires_at, last_seen_at } = stored;
+    const expiresAt = Date.parse(expires_at);
+    if (now >= expiresAt || now >= Date.parse(last_seen_at) + idleMs) return null;
+    touch(id, last_seen_at, now);
+    return readSession(stored, expiresAt);
   }
 
   function buildLiveFilter(userId: number, now: number): Where {
@@ -121,11 +127,11 @@ export function sessions(options: SessionsOptions): Sessions {
       const { id: user_id, generation } = Admission.spend(admission);
       const id = randomBytes(32).toString("base64url");
       const expiresAt = call.now + lifetimeSeconds * 1000;
-      const proofs = formatProofs(admission.proofs) as JSONValue;
+      const proofs = formatProofs(admission.proofs);
       const values = { user_id, generation, proofs, expires_at: timeText(expiresAt), ...placeIn(call) };
       const outcome = await store.write({
         changes: [
-          { kind: "insert", collection: sessionsCollection, key: hashId(id), values },
+          insert(sessionsCollection, { key: hashId(id), values }),
           ...(before === null ? [] : [buildDeletion(before)]),
         ],
       });
@@ -142,8 +148,7 @@ export function sessions(options: SessionsOptions): Sessions {
     isLive: async (key, now) => readLive(await store.find(sessionsCollection, key), now) !== null,
     async endSoon(key, at) {
       const where: Where = { all: [equals("id", key), later("expires_at", at)] };
-      const values = { expires_at: timeText(at) };
-      await store.write({ changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }] });
+      await store.write({ changes: [updateAll(sessionsCollection, { where, values: { expires_at: timeText(at) } })] });
     },
     async end(id) {
       await store.write({ changes: [buildDeletion(id)] });
@@ -151,12 +156,16 @@ export function sessions(options: SessionsOptions): Sessions {
     async list(userId, page, currentKey) {
       const where = buildLiveFilter(userId, page.now);
       const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
-      return rows.map((row) => listedLogin(row, "session", "public_id", currentKey));
+      return rows
+        .map(storedOf)
+        .map((stored) =>
+          listedLogin(stored, { id: stored.public_id, kind: "session", current: stored.id === currentKey }),
+        );
     },
     async endOne(userId, publicId) {
       const row = await store.findBy(sessionsCollection, "public_id", publicId);
-      if (row === null || row.record["user_id"] !== userId) return false;
-      const key = row.record["id"] as string;
+      if (row === null || storedOf(row).user_id !== userId) return false;
+      const key = storedOf(row).id;
       const outcome = await store.write({ changes: [{ kind: "delete", collection: sessionsCollection, key }] });
       return outcome.kind === "written";
     },
@@ -174,35 +183,22 @@ export function sessions(options: SessionsOptions): Sessions {
 async function endOldest(store: Store, where: Where, now: number): Promise<void> {
   const page = { after: null, backwards: false, limit: maxLogins * 2, now };
   const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
-  const value = rows.slice(maxLogins).map(({ record }) => record["id"]!);
+  const value = rows.slice(maxLogins).map((row) => storedOf(row).id);
   if (value.length === 0) return;
   const tooMany: Where = { column: "id", operator: "in", value };
   await store.write({ changes: [{ kind: "deleteAll", collection: sessionsCollection, where: tooMany }] });
 }
 
 /** Returns the data of a session that has not expired. */
-function readSession(row: Row, expiresAt: number): StoredSession | null {
-  const { id, user_id, generation, created_at } = row.record;
-  const createdAt = Date.parse(created_at as string);
-  const proofs = readProofs(row, createdAt);
+function readSession(stored: SessionRecord, expiresAt: number): StoredSession | null {
+  const createdAt = Date.parse(stored.created_at);
+  const proofs = stored.proofs === null ? passwordAt(createdAt) : parseProofs(stored.proofs);
   if (proofs === null) return null;
-  return {
-    key: id as string,
-    userId: user_id as number,
-    generation: generation as number,
-    createdAt,
-    expiresAt,
-    proofs,
-  };
-}
-
-function readProofs({ record }: Row, createdAt: number): readonly Proof[] | null {
-  const stored = record["proofs"] ?? null;
-  return stored === null ? passwordAt(createdAt) : parseProofs(stored);
+  return { key: stored.id, userId: stored.user_id, generation: stored.generation, createdAt, expiresAt, proofs };
 }
 
 /** Returns the time and the place where a session starts. */
-function placeIn(call: Call): WrittenValues {
+function placeIn(call: Call) {
   const created_at = timeText(call.now);
   return {
     public_id: randomBytes(12).toString("base64url"),

@@ -1,5 +1,8 @@
 import type { Call } from "../../../core/call/call.ts";
-import type { Change, Collection, Store, Where } from "../../../store/store.ts";
+import { add, storedOf, table, update, type ChangeOf } from "../../../http/declarations/table.ts";
+import { dateTime, integer, text } from "../../../resource/kinds/fields.ts";
+import type { Change, Store, Where } from "../../../store/store.ts";
+import { ofAccount } from "../records/accounts.ts";
 import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
 import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../records/logins.ts";
 import type { RefreshToken } from "./refresh-token.ts";
@@ -8,23 +11,23 @@ import type { RefreshToken } from "./refresh-token.ts";
  * The token families that were refreshed at least once. A family is all access and refresh tokens of one login. The key is the id of the
  * family. The first refresh writes the row, and the login writes none.
  */
-export const familiesCollection: Collection = {
+export const familiesCollection = table({
   name: "families",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    { name: "uses", type: "integer" },
-    { name: "created_at", type: "date-time" },
-    { name: "last_seen_at", type: "date-time" },
+  id: "text",
+  fields: {
+    user_id: ofAccount,
+    uses: integer(),
+    created_at: dateTime(),
+    last_seen_at: dateTime(),
     /** The latest end of the family. */
-    { name: "expires_at", type: "date-time" },
+    expires_at: dateTime(),
     /** The end of its newest refresh token. */
-    { name: "idle_until", type: "date-time" },
-    { name: "address", type: "text" },
-    { name: "user_agent", type: "text", nullable: true },
-  ],
+    idle_until: dateTime(),
+    address: text(),
+    user_agent: text({ optional: true }),
+  },
   indexes: [["user_id", "created_at"], ["idle_until"]],
-};
+});
 
 export interface TokenFamiliesOptions {
   readonly store: Store;
@@ -34,7 +37,7 @@ export interface TokenFamiliesOptions {
 /** The changes that record a use. */
 export interface FamilyUse {
   /** Counts the use. Its outcome has the row with the new number of uses. */
-  readonly counted: Change;
+  readonly counted: ChangeOf<typeof familiesCollection>;
   readonly seen: Change;
 }
 
@@ -73,8 +76,8 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
         ...seen,
       };
       return {
-        counted: { kind: "add", collection: familiesCollection, key: family, column: "uses", by: 1, values },
-        seen: { kind: "update", collection: familiesCollection, key: family, values: seen },
+        counted: add(familiesCollection, { key: family, column: "uses", by: 1, values }),
+        seen: update(familiesCollection, { key: family, values: seen }),
       };
     },
     forget: (family) => [{ kind: "deleteAll", collection: familiesCollection, where: equals("id", family) }],
@@ -85,17 +88,19 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
         collection: familiesCollection,
         where: liveFamilies(userId, page.now),
       });
-      return rows.map((row) => listedLogin(row, "tokens", "id", currentFamily));
+      return rows
+        .map(storedOf)
+        .map((stored) => listedLogin(stored, { id: stored.id, kind: "tokens", current: stored.id === currentFamily }));
     },
     async beyond(userId, count, now) {
       const query = loginPage({ after: null, backwards: false, limit: count * 2, now }, "id");
       const rows = await store.list({ ...query, collection: familiesCollection, where: liveFamilies(userId, now) });
-      return rows.slice(count).map(({ record }) => record["id"] as string);
+      return rows.slice(count).map((row) => storedOf(row).id);
     },
     async find(userId, family) {
       const row = await store.find(familiesCollection, family);
-      if (row === null || row.record["user_id"] !== userId) return null;
-      return { userId, family, familyExp: Math.ceil(Date.parse(row.record["expires_at"] as string) / 1000) };
+      if (row === null || storedOf(row).user_id !== userId) return null;
+      return { userId, family, familyExp: Math.ceil(Date.parse(storedOf(row).expires_at) / 1000) };
     },
     prune: (now) => [{ kind: "deleteAll", collection: familiesCollection, where: until("idle_until", now) }],
   };

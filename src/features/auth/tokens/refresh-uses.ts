@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Call } from "../../../core/call/call.ts";
 import { digest } from "../../../core/crypto/secret.ts";
-import type { Change, Collection, Outcome, Store, Where } from "../../../store/store.ts";
+import { insert, storedOf, table, updateAll } from "../../../http/declarations/table.ts";
+import { dateTime, text } from "../../../resource/kinds/fields.ts";
+import type { Change, Outcome, Store, Where } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
-import { accountsCollection } from "../records/accounts.ts";
+import { accountsCollection, ofAccount } from "../records/accounts.ts";
 import { equals, timeText, until } from "../records/conditions.ts";
 import { maxLogins } from "../records/logins.ts";
 import type { Revocations } from "../records/revocation.ts";
@@ -11,27 +13,27 @@ import type { TokenFamilies } from "./families.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 
 /** Used refresh tokens. The key is a hash of the token's `jti`. A login itself writes nothing here. */
-export const refreshUsesCollection: Collection = {
+export const refreshUsesCollection = table({
   name: "refresh_uses",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    { name: "family", type: "text" },
+  id: "text",
+  fields: {
+    user_id: ofAccount,
+    family: text(),
     /** The value that the successor is derived from. Null after the grace window (`graceSeconds` after the first use) has closed. */
-    { name: "nonce", type: "text", nullable: true },
-    { name: "used_at", type: "date-time" },
-    { name: "expires_at", type: "date-time" },
-  ],
+    nonce: text({ optional: true }),
+    used_at: dateTime(),
+    expires_at: dateTime(),
+  },
   indexes: [["user_id"], ["family"], ["nonce", "used_at"], ["expires_at"]],
-};
+});
 
 /** Families that were ended early. The key is the family. */
-export const deadFamiliesCollection: Collection = {
+export const deadFamiliesCollection = table({
   name: "dead_families",
-  key: "text",
-  columns: [{ name: "expires_at", type: "date-time" }],
+  id: "text",
+  fields: { expires_at: dateTime() },
   indexes: [["expires_at"]],
-};
+});
 
 /** The result of using a token. */
 export type Use =
@@ -102,8 +104,8 @@ export function refreshUses({
   async function readUse(token: RefreshToken, now: number): Promise<Use | null> {
     const use = await store.find(refreshUsesCollection, hashTokenId(token));
     if (use === null) return null;
-    const usedAt = Date.parse(use.record["used_at"] as string);
-    const nonce = use.record["nonce"] as string | null;
+    const { used_at, nonce } = storedOf(use);
+    const usedAt = Date.parse(used_at);
     return nonce === null || !isOpen(usedAt, now) ? { kind: "reused" } : { kind: "used", nonce, usedAt };
   }
 
@@ -136,7 +138,7 @@ export function refreshUses({
       const outcome = await store.write({ changes });
       switch (outcome.kind) {
         case "written":
-          if (requireWrittenRow(counted, changes, outcome).record["uses"] === 1) await endOldest(token.userId, now);
+          if (storedOf(requireWrittenRow(counted, changes, outcome)).uses === 1) await endOldest(token.userId, now);
           return { kind: "used", nonce, usedAt: now };
         case "taken":
           return (await readUse(token, now)) ?? { kind: "ended" }; // deleted with its account
@@ -153,7 +155,7 @@ export function refreshUses({
       const changes = [...requireLiveFamily(token), counted, seen];
       const noted = await store.write({ changes });
       if (noted.kind !== "written") return { kind: "ended" };
-      if (requireWrittenRow(counted, changes, noted).record["uses"] === 1) await endOldest(token.userId, call.now);
+      if (storedOf(requireWrittenRow(counted, changes, noted)).uses === 1) await endOldest(token.userId, call.now);
       return earlierUse ?? { kind: "unused" };
     },
     async isFresh(token) {
@@ -173,18 +175,13 @@ function markFamilyDead({ userId, family, familyExp }: Family): readonly Change[
   const values = { expires_at: timeText(familyExp * 1000 + expirySlackMs) };
   return [
     requireAccount(equals("id", userId)),
-    { kind: "insert", collection: deadFamiliesCollection, key: family, values },
+    insert(deadFamiliesCollection, { key: family, values }),
     eraseNonces(equals("family", family)),
   ];
 }
 
 function eraseNonces(where: Where): Change {
-  return {
-    kind: "updateAll",
-    collection: refreshUsesCollection,
-    where: { all: [where, hasNonce] },
-    values: { nonce: null },
-  };
+  return updateAll(refreshUsesCollection, { where: { all: [where, hasNonce] }, values: { nonce: null } });
 }
 
 function deleteExpired(now: number): readonly Change[] {
@@ -206,10 +203,7 @@ function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
     used_at: timeText(now),
     expires_at: timeText(exp * 1000 + expirySlackMs),
   };
-  return [
-    ...requireLiveFamily(token),
-    { kind: "insert", collection: refreshUsesCollection, key: hashTokenId(token), values },
-  ];
+  return [...requireLiveFamily(token), insert(refreshUsesCollection, { key: hashTokenId(token), values })];
 }
 
 /**

@@ -10,6 +10,7 @@ import { Flaw } from "../../../resource/declaration/field.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Outcome } from "../../../store/store.ts";
+import { requireNewId } from "../../../store/written.ts";
 import {
   nextField,
   nextPage,
@@ -182,7 +183,7 @@ async function createResult(
   { next, status, id }: { readonly next: string | null; readonly status: 200 | 201; readonly id?: number },
 ): Promise<ConfirmationResult> {
   if (outcome.kind !== "written") return { kind: "refused", refusal: createRefusal(outcome) };
-  const userId = id ?? (outcome.rows[0]!.record["id"] as number);
+  const userId = id ?? requireNewId(outcome);
   if (prefersRedirect(context)) return { kind: "written", reply: redirect(nextPage(context, next)) };
   const user = await people.requireUser(userId);
   const headers = status === 201 ? [["Location", context.at(`/users/${userId}`)] as const] : [];

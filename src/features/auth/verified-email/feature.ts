@@ -1,4 +1,5 @@
 import { defineFeature, type Feature, type LinkUser } from "../../../feature/feature.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
 import type { AccountsFeature } from "../people/people.ts";
@@ -39,7 +40,7 @@ export function verifiedEmail(people: AccountsFeature, mailbox: Feature<Mailbox>
           const data = storedNewcomer(newcomer);
           const existing = await host.store.findBy(offered.users.collection, "email", newcomer.email);
           // For a known address, the mail goes to the stored spelling. Another spelling may be another mailbox.
-          const address = existing === null ? newcomer.email : (existing.record["email"] as string);
+          const address = existing === null ? newcomer.email : storedOf(existing).email;
           const notice = existing === null ? {} : { notice: notices.known };
           await purposes.signUp.send(context, { address, user: null, data, ...notice });
         },

@@ -3,6 +3,7 @@ import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { storedOf } from "../../../http/declarations/table.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
@@ -87,7 +88,7 @@ async function invite(parts: EmailParts, context: Context): Promise<Reply> {
   if (account.passwordHash !== null) throw problem("conflict", { detail: "The user has a password already." });
   const user = await store.find(people.users.collection, account.id);
   if (user === null) throw problem("not_found");
-  await purposes.invitation.send(context, { address: user.record["email"] as string, user: account });
+  await purposes.invitation.send(context, { address: storedOf(user).email, user: account });
   return accepted(context, next);
 }
 
@@ -98,11 +99,11 @@ async function requestChange(parts: EmailParts, context: Context): Promise<Reply
   const account = await people.requireAccount(context);
   await people.requireProof(context, account, transient.current_password);
   const owner = await store.findBy(people.users.collection, "email", values.email);
-  const isTaken = owner !== null && owner.record["id"] !== account.id;
+  const isTaken = owner !== null && storedOf(owner).id !== account.id;
   // For a taken address, the mail goes to the stored spelling. Another spelling may be another mailbox. Both proofs belong to the caller's
   // account, so the same events end them.
   await purposes.change.send(context, {
-    address: isTaken ? (owner.record["email"] as string) : values.email,
+    address: isTaken ? storedOf(owner).email : values.email,
     user: account,
     data: {},
     ...(isTaken ? { notice: notices.taken } : {}),

@@ -1,4 +1,5 @@
 import { problem } from "../../../../core/problem/problem.ts";
+import { storedOf, updateAll } from "../../../../http/declarations/table.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import type { Change } from "../../../../store/store.ts";
 import { allowChange, loginColumns } from "../../people/login-change.ts";
@@ -22,7 +23,7 @@ export async function passwordChanges(
 ): Promise<readonly Change[]> {
   const { id, username } = account;
   const user = await parts.store.find(parts.users.collection, id);
-  const email = (user?.record["email"] ?? null) as string | null;
+  const email = user === null ? null : storedOf(user).email;
   await requireGoodPassword(parts, context, password, { username, email });
   const endsWays = provesAddress && (await mayBePrepared(parts, account));
   const owner = endsWays ? { factors: 0 } : account;
@@ -35,7 +36,7 @@ export async function passwordChanges(
     ...parts.revocations.endAccount(account, now, endKeys || endsWays),
     ...(endsWays ? endPreparedWays(parts, account, now) : []),
     ...(provesAddress && !endsWays ? verifyEmail(account, now) : []),
-    { kind: "updateAll", collection: accountsCollection, where: equals("id", id), values },
+    updateAll(accountsCollection, { where: equals("id", id), values }),
     ...parts.notify("password_changed", account, now),
   ];
 }

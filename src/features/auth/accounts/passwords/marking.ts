@@ -3,6 +3,7 @@ import { FACTOR_MARK, markHash } from "../../../../core/crypto/password-hash.ts"
 import type { Observer } from "../../../../core/observation.ts";
 import { pauseMs } from "../../../../feature/batch-size.ts";
 import { makeFailureReporter } from "../../../../feature/observers.ts";
+import { storedOf, updateAll } from "../../../../http/declarations/table.ts";
 import type { Change, Store } from "../../../../store/store.ts";
 import { factorsCollection } from "../../gate/factors.ts";
 import { accountOf, accountsCollection, type Account } from "../../records/accounts.ts";
@@ -96,8 +97,8 @@ async function readPage(
     sort: [{ column: "id" }],
     limit: PAGE,
   });
-  const accounts = [...new Set(rows.map(({ record }) => record["user_id"] as number))];
-  return { accounts, next: rows.length < PAGE ? null : (rows.at(-1)!.record["id"] as number) };
+  const accounts = [...new Set(rows.map((row) => storedOf(row).user_id))];
+  return { accounts, next: rows.length < PAGE ? null : storedOf(rows.at(-1)!).id };
 }
 
 async function findUnmarked(store: Store, ids: readonly number[]): Promise<readonly Account[]> {
@@ -121,6 +122,5 @@ async function findUnmarked(store: Store, ids: readonly number[]): Promise<reado
 /** Returns the change that marks a hash. It changes nothing if the hash or the factors have changed since they were read. */
 function mark({ id, passwordHash, factors = 0 }: Account): Change {
   const where = { all: [equals("id", id), equals("password_hash", passwordHash), equals("factors", factors)] };
-  const values = { password_hash: markHash(passwordHash!, factors) };
-  return { kind: "updateAll", collection: accountsCollection, where, values };
+  return updateAll(accountsCollection, { where, values: { password_hash: markHash(passwordHash!, factors) } });
 }

@@ -5,6 +5,7 @@ import { problem } from "../../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../../http/declarations/built-in.ts";
 import { objectSchema, textSchema, timeSchema } from "../../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../../http/declarations/endpoint.ts";
+import { updateAll } from "../../../../http/declarations/table.ts";
 import { requireStillKnown } from "../../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
@@ -76,7 +77,7 @@ async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
   const { kind } = await parts.store.write({
     changes: [
       ...parts.revocations.endAccount({ id, generation }, call.now),
-      { kind: "updateAll", collection: accountsCollection, where: equals("id", id), values },
+      updateAll(accountsCollection, { where: equals("id", id), values }),
     ],
   });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
