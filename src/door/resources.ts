@@ -14,8 +14,13 @@ export type {
   NamedReferenceOptions,
   ReferenceOptions,
   TextOptions,
-  Tone,
 } from "../resource/kinds/fields.ts";
+export {
+  collectColumnKinds,
+  type ColumnKind,
+  type InspectedColumn,
+  type PlainOptions,
+} from "../resource/kinds/column-kinds.ts";
 export { array, type ArrayOptions } from "../resource/kinds/lists.ts";
 export { references, type NamedReferencesOptions, type ReferencesOptions } from "../resource/kinds/references.ts";
 export { number, type NumberOptions } from "../resource/kinds/numbers.ts";
@@ -36,6 +41,8 @@ export {
   type Field,
   type FieldOptions,
   type Kind,
+  type Random,
+  type Tone,
 } from "../resource/declaration/field.ts";
 export {
   DeclarationError,

@@ -7,8 +7,6 @@ import type { Resource } from "./resource.ts";
 /** The value that a field is compared with. */
 export type FilterValue = string | number | boolean | readonly (string | number | boolean)[];
 
-/** Kinds of text in which each value has one spelling. A filter refuses a text that is not a valid value. */
-const SPELLED = new Set(["enumeration", "url"]);
 /** The largest number of values of one `in`. */
 export const MAX_VALUES = 1000;
 
@@ -59,7 +57,7 @@ function readOne(
       ? text
       : new Flaw("invalid", "A decimal number is required.");
   }
-  if (kind.column.type === "text" && (!isSpelled(kind) || textOperators.has(operator))) {
+  if (kind.column.type === "text" && (kind.spelled !== true || textOperators.has(operator))) {
     // Some engines cannot store NUL, so no stored text contains it.
     return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
   }
@@ -78,9 +76,4 @@ function withAllDigits(instant: string, text: string): string {
 function readNumber(text: string): number | Flaw {
   const number = parseNumber(text);
   return number ?? new Flaw("invalid", "A number is required.");
-}
-
-/** Returns true if every value has one spelling, as UUIDs and references to them have. */
-function isSpelled({ name, schema }: Kind<unknown>): boolean {
-  return SPELLED.has(name) || schema["format"] === "uuid";
 }

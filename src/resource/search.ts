@@ -11,7 +11,7 @@ const MAX_SEARCHED_LENGTH = 10_000;
 export function searchMistakes({ kind, options }: Field): string[] {
   const mistakes: string[] = [];
   if (options.writeOnly === true) mistakes.push("a search would reveal a field that is never shown; leave it out");
-  if (kind.column.type !== "text" || kind.name === "enumeration")
+  if (kind.column.type !== "text" || kind.few === true)
     mistakes.push("only the words of a text can be searched; leave it out");
   else if (!(Number(kind.schema["maxLength"]) <= MAX_SEARCHED_LENGTH))
     mistakes.push(`an index stores each of its words; give it a maxLength of ${MAX_SEARCHED_LENGTH} or less`);

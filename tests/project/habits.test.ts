@@ -106,6 +106,40 @@ function longFunctions(file: string): readonly string[] {
   return found;
 }
 
+test("asks a kind of field for facts, and compares its name only in its own file", () => {
+  const others = typescript.filter(
+    // The logins have kinds of factors, which also have names.
+    (file) => file.startsWith("src/") && !/^src\/(?:resource\/kinds|features\/auth)\/|\.test\.ts$/.test(file),
+  );
+
+  assert.deepEqual(
+    others.flatMap((file) => comparedKinds(file)),
+    [],
+    "Give `Kind` a member that says what the code needs to know, and set it in the file of the kind.",
+  );
+  assert.equal(comparedKinds("x.ts", 'if (field.kind.name === "text") a();').length, 1);
+  assert.equal(comparedKinds("x.ts", "if (!checked.has(kind.name)) a(kind.name);").length, 1);
+  assert.equal(comparedKinds("x.ts", "const help = byKind[kind.name];").length, 1);
+  assert.equal(comparedKinds("x.ts", "switch (of.kind.name) {}").length, 1);
+  assert.equal(comparedKinds("x.ts", "function rule({ kind: { name, column } }: Field) {}").length, 1);
+  assert.equal(comparedKinds("x.ts", "function isSpelled({ name }: Kind<unknown>) {}").length, 1);
+  assert.equal(comparedKinds("x.ts", "const facts = { kind: kind.name, text: `${kind.name}: …` };").length, 0);
+});
+
+/** Returns the places that decide something by the name of a kind of field. */
+function comparedKinds(file: string, text = read(file)): readonly string[] {
+  const name = String.raw`\b[kK]ind\??\.name\b`;
+  const decides = new RegExp(
+    [
+      `[!=]==? *[\\w.]*${name}|${name} *[!=]==?`,
+      `\\.(?:has|get|includes|indexOf|test)\\([\\w.]*${name}\\)|\\[[\\w.]*${name}\\]`,
+      `switch \\([\\w.]*${name}`,
+      String.raw`\bkind: \{[^{}]*\bname\b|\{[^{}]*\bname\b[^{}]*\}(?:: Kind\b| = (?:\w+\.)*kind;)`,
+    ].join("|"),
+  );
+  return text.split("\n").flatMap((line, at) => (decides.test(line) ? [`${file}:${at + 1}: ${line.trim()}`] : []));
+}
+
 test("explains each setting in docs/settings.md", () => {
   const settings = globSync("src/service/settings/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))

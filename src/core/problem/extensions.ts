@@ -8,6 +8,8 @@ export interface ExtensionMember<T = unknown, O = unknown> {
     readonly name?: string;
     /** JSON Schema 2020-12. */
     readonly schema: Readonly<Record<string, unknown>>;
+    /** A value for the API's documentation. */
+    readonly example?: T;
     /** Returns the value in its written form. Returns a `Flaw` if the value is not valid. */
     parse(value: unknown): T | Flaw;
   };

@@ -1,7 +1,6 @@
 import { isObject } from "../../core/checking/members.ts";
 import { html, type Markup } from "../../core/html/markup.ts";
 import type { Field } from "../../resource/declaration/field.ts";
-import { findTone } from "../../resource/kinds/enumeration.ts";
 import { excerptText, excerptOfJSON, onPage, type Extent } from "./excerpt.ts";
 import { recordAddress, referredBy, type Drawing } from "./site.ts";
 
@@ -14,7 +13,7 @@ export function showValue(drawing: Drawing, field: Field | null, value: unknown,
   if (typeof value === "object") return html`<code>${excerptOfJSON(value, most)}</code>`;
   if (field === null) return showPlain(value, most);
   if (to !== null) return showReference(drawing, to.path, value, most);
-  if (field.kind.name === "enumeration") return showWord(findTone(field, value), String(value));
+  if (field.kind.tone !== undefined) return showWord(field.kind.tone(value), String(value));
   if (field.kind.column.type === "date-time") return showTime(String(value));
   return field.kind.column.type === "decimal"
     ? html`<span class="mono">${String(value)}</span>`

@@ -53,7 +53,7 @@ function collectSamples(kind: Kind): readonly unknown[] {
 }
 
 function samplesOfKind(kind: Kind): readonly unknown[] {
-  const { enum: words, minimum, minLength, maxLength } = kind.schema;
+  const { type, enum: words, format, pattern, minimum, minLength, maxLength } = kind.schema;
   const text = "Example".padEnd(Number(minLength ?? 0), ".").slice(0, Number(maxLength ?? Infinity));
   const candidates = [
     ...(Array.isArray(words) ? (words as unknown[]) : []),
@@ -69,8 +69,9 @@ function samplesOfKind(kind: Kind): readonly unknown[] {
     text,
     [],
   ];
-  // A text field accepts every candidate, a date only one of them.
-  const ordered = kind.name === "text" ? [text] : candidates;
+  // A text accepts every candidate, a date only one of them.
+  const isAnyText = type === "string" && words === undefined && format === undefined && pattern === undefined;
+  const ordered = kind.example !== undefined ? [kind.example] : isAnyText ? [text, ...candidates] : candidates;
   // The schema may be stricter than the kind, for example if the kind accepts any value.
   const fits = compile(kind.schema, []);
   return ordered

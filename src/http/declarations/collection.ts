@@ -1,5 +1,4 @@
-import { Flaw, isStored, isWritable, type Field, type Kind } from "../../resource/declaration/field.ts";
-import { findMemberField } from "../../resource/kinds/lists.ts";
+import { Flaw, isStored, isWritable, ruleOf, type Field, type Kind } from "../../resource/declaration/field.ts";
 import type { ExistingTable, Fields, Resource, StoredOf } from "../../resource/resource.ts";
 import { formatTableName, buildTableName } from "../../resource/tables/table.ts";
 import type { Collection, Column, ComputedColumn, JSONValue, Origin } from "../../store/store.ts";
@@ -30,7 +29,7 @@ export function buildCollection(
       ...kind.column,
       ...(needsFolding(resource, name) ? { folded: true as const } : {}),
       ...(resource.search.includes(name) ? { searched: true as const } : {}),
-      ...(kind.name === "enumeration" ? { few: true as const } : {}),
+      ...(kind.few === true ? { few: true as const } : {}),
       ...(options.optional === true ? { nullable: true } : {}),
       ...(options.unique === undefined || options.unique === false
         ? {}
@@ -91,72 +90,21 @@ function buildExisting(
   return { table: name, names: columns, writes, written, revision: counted };
 }
 
-/**
- * The kinds whose stored values can be checked. For these kinds, parsing a stored value again returns the same value. A custom kind may
- * store another value.
- */
-const checkedKinds = new Set([
-  "text",
-  "integer",
-  "decimal",
-  "number",
-  "date",
-  "date-time",
-  "enumeration",
-  "e-mail",
-  "uuid",
-  "url",
-  "array",
-]);
-
-/**
- * Returns the rule for the values of a column, in addition to its type, and `fits`, which checks a value against it. A custom kind gets no
- * `fits`.
- */
-function buildRule(field: Field): Pick<Column, "rule" | "fits"> {
-  const { kind } = field;
-  const rule = buildRuleFacts(field);
-  const members = findMemberField(kind);
-  if (!checkedKinds.has(kind.name)) return { rule };
-  if (members !== undefined && !checkedKinds.has(members.kind.name))
-    return { rule, fits: (value) => isOfLength(value, kind.schema) };
-  return {
-    rule,
-    fits(value) {
-      const read = kind.parse(value);
-      if (read instanceof Flaw) return false;
-      if (kind.column.type === "json") return JSON.stringify(read) === JSON.stringify(value);
-      return typeof value !== "string" || kind.column.type === "decimal" || read === value;
-    },
-  };
+/** Returns the rule for the values of a column, in addition to its type, and `fits`, which checks a value against it. */
+function buildRule({ kind }: Field): Pick<Column, "rule" | "fits"> {
+  // The store compares this rule with the stored rule, to find out whether a declaration has become stricter.
+  const rule = ruleOf(kind) as JSONValue;
+  if (kind.rule === undefined) return { rule };
+  const fits = kind.fits === undefined ? (value: unknown) => staysSame(kind, value) : kind.fits.bind(kind);
+  return { rule, fits };
 }
 
-function isOfLength(value: unknown, { minItems, maxItems }: Kind<unknown>["schema"]): boolean {
-  return Array.isArray(value) && value.length >= Number(minItems) && value.length <= Number(maxItems);
-}
-
-function buildRuleFacts({ kind, options }: Field): JSONValue {
-  const { pattern, multiline, trim, minimum, maximum } = options as {
-    readonly pattern?: { readonly matches: RegExp };
-    readonly multiline?: boolean;
-    readonly trim?: boolean;
-    readonly minimum?: string;
-    readonly maximum?: string;
-  };
-  const members = findMemberField(kind);
-  // The store compares this rule with the stored rule, to find out whether a declaration has become stricter. The values of a custom kind
-  // are not checked, so its name is enough.
-  if (!checkedKinds.has(kind.name)) return { kind: kind.name };
-  return {
-    kind: kind.name,
-    ...(kind.schema as Readonly<Record<string, JSONValue>>),
-    ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
-    // The schema does not contain these options: `multiline` and `trim` of a text, the exact limits of a decimal, and the rule for the
-    // items of a list.
-    ...(kind.name === "text" ? { multiline: multiline === true, trim: trim !== false } : {}),
-    ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
-    ...(members === undefined ? {} : { of: buildRuleFacts(members) }),
-  };
+/** Returns true if the kind accepts a stored value and returns it unchanged. */
+function staysSame(kind: Kind<unknown>, value: unknown): boolean {
+  const read = kind.parse(value);
+  if (read instanceof Flaw) return false;
+  if (kind.column.type === "json") return JSON.stringify(read) === JSON.stringify(value);
+  return typeof value !== "string" || kind.column.type === "decimal" || read === value;
 }
 
 function buildOrigin({ options }: Field): Pick<Column, "origin"> {

@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { isObject, type Checks } from "../../core/checking/members.ts";
+import { buildChoiceCheck, isObject, type Checks } from "../../core/checking/members.ts";
 import { made } from "../../core/copy.ts";
 import type { Deprecation } from "../../core/deprecation.ts";
 import type { Identity } from "../../core/identity.ts";
@@ -82,7 +82,28 @@ export function caller(context: Pick<DraftContext, "requireIdentity">): number {
   throw new DeclarationError(["caller: it is called for each record; write default: caller, without calling it"]);
 }
 
-/** Defines how a value of a field is read and stored. A custom kind is a plain object with the same members. */
+const tones = ["good", "warn", "bad", "accent"] as const;
+
+/** The color in which pages show a word. */
+export type Tone = (typeof tones)[number];
+
+/** The check of a tone. */
+export const aTone = buildChoiceCheck(...tones);
+
+/** Repeatable random values: the same seed gives the same values. */
+export interface Random {
+  /** Returns a number from 0 up to, but not including, 1. */
+  next(): number;
+  /** Returns a whole number from `least` to `most`, including both. */
+  whole(least: number, most: number): number;
+  /** Returns one of the items. */
+  pick<T>(from: readonly [T, ...(readonly T[])] | readonly T[]): T;
+}
+
+/**
+ * Defines how a value of a field is read, stored, filtered and shown. A custom kind is a plain object with the same members. Other code
+ * reads these members and never compares the name of a kind.
+ */
 export interface Kind<T> {
   /** Lower-case words joined by hyphens. Messages use this name. */
   readonly name: string;
@@ -112,6 +133,25 @@ export interface Kind<T> {
     /** The effect on the list if a record in it is deleted. Default: `restrict`. */
     readonly onDelete?: "restrict" | "remove";
   };
+  /** True if there are only a few different values. The words of such a text are not searched. */
+  readonly few?: true;
+  /** True if every value has one spelling. A filter then refuses a text that is not a value. Otherwise it compares any text. */
+  readonly spelled?: true;
+  /**
+   * The facts about its values that the schema lacks, or `{}`. A kind with a rule promises that a stored value that is parsed again stays the
+   * same. If a declaration becomes stricter, `latchkey db migrate` finds the stored values that break it. Values of other kinds are not checked.
+   */
+  readonly rule?: Readonly<Record<string, unknown>>;
+  /** Returns true if a stored value obeys the rule. Default: `parse` returns the same value. */
+  fits?(value: unknown): boolean;
+  /** A value for the API's documentation, for fields without `example`. */
+  readonly example?: T;
+  /** The type of its input on pages, which chooses the keyboard of a phone. Default: a text. */
+  readonly input?: "email" | "tel" | "url";
+  /** Returns the tone of a value. If a kind has this member, pages show its values as labels. */
+  tone?(value: T): Tone | null;
+  /** Returns a random value for tests, in the form that a caller sends. Default: a value that fits the schema. */
+  draw?(random: Random): unknown;
   /**
    * The checks of the kind's own options, in addition to the checks of the options of every field. Each returns the mistake, or null if the
    * option is valid.
@@ -122,6 +162,11 @@ export interface Kind<T> {
 /** Returns the largest number of characters of a value written as JSON. This maximum limits the time of each read and write. */
 export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLength">): number {
   return maxLength;
+}
+
+/** Returns the rule for the values of a kind, as data. The name is enough for a kind whose values are not checked. */
+export function ruleOf(kind: Kind<unknown>): Readonly<Record<string, unknown>> {
+  return kind.rule === undefined ? { kind: kind.name } : { kind: kind.name, ...kind.schema, ...kind.rule };
 }
 
 /** A check for each option that a kind has in addition to the options of every field. */

@@ -4,26 +4,23 @@ import {
   isObject,
   isText,
   membersMistakes,
-  buildChoiceCheck,
   optional,
   shown,
   joinMistakes,
   type Only,
 } from "../../core/checking/members.ts";
 import {
+  aTone,
   defineField,
   Flaw,
   type Field,
   type FieldOptions,
   type OwnChecks,
   type OptionNames,
+  type Tone,
 } from "../declaration/field.ts";
+import { declaresColumns } from "./column-kinds.ts";
 import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
-
-const tones = ["good", "warn", "bad", "accent"] as const;
-
-/** The color in which pages show a word. */
-export type Tone = (typeof tones)[number];
 
 /** Options of `enumeration()`. */
 export interface EnumerationOptions<V extends string = string> extends FieldOptions<V> {
@@ -68,6 +65,10 @@ function wordsField(values: readonly string[], options: EnumerationOptions): Fie
       parseText: parse,
       schema: { type: "string", enum: [...values] },
       column: { type: "text" },
+      few: true,
+      spelled: true,
+      rule: {},
+      tone: (word) => (Object.hasOwn(options.tones ?? {}, word) ? (options.tones?.[word] ?? null) : null),
       options: checksFor(values),
     },
     options,
@@ -75,7 +76,7 @@ function wordsField(values: readonly string[], options: EnumerationOptions): Fie
 }
 
 function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
-  const members = Object.fromEntries(values.map((value) => [value, optional(buildChoiceCheck(...tones))]));
+  const members = Object.fromEntries(values.map((value) => [value, optional(aTone)]));
   return {
     tones: optional((value) =>
       isObject(value)
@@ -83,12 +84,6 @@ function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
         : `it has to be tones by word, like { ${values[0]}: "good" }`,
     ),
   };
-}
-
-/** Returns the tone of a word. Returns null if the word has no tone. */
-export function findTone({ options }: Field, value: unknown): Tone | null {
-  const { tones: declared = {} } = options as EnumerationOptions;
-  return typeof value === "string" && Object.hasOwn(declared, value) ? (declared[value] ?? null) : null;
 }
 
 function wordsMistake(values: unknown): string | null {
@@ -99,3 +94,5 @@ function wordsMistake(values: unknown): string | null {
   const again = values.find((each, at) => values.indexOf(each) < at);
   return again === undefined ? null : `the word ${again} is there twice; keep one`;
 }
+
+declaresColumns("enumeration", { columns: "words", type: "text", arguments: ({ words }) => [words] });

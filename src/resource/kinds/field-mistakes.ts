@@ -54,6 +54,8 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
 
 const expressions: Checks = { sqlite: optional(text), postgres: optional(text) };
 
+const aFlag = (value: unknown): string | null => (value === true ? null : "it has to be true, or left out");
+
 const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like phone-number"),
   parse: aFunction,
@@ -67,11 +69,19 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   maxLength: optional(wholeFrom(1)),
   references: optional(anObject),
   members: optional(anObject),
+  few: optional(aFlag),
+  spelled: optional(aFlag),
+  rule: optional(anObject),
+  fits: optional(aFunction),
+  example: anything,
+  input: optional(buildChoiceCheck("email", "tel", "url")),
+  tone: optional(aFunction),
+  draw: optional(aFunction),
   options: optional(anObject),
 };
 const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
   type: buildChoiceCheck("text", "integer", "decimal", "double", "boolean", "date", "date-time", "json"),
-  number: optional((value) => (value === true ? null : "it has to be true, or left out")),
+  number: optional(aFlag),
   scale: optional((value) =>
     Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",
   ),

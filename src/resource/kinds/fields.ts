@@ -1,4 +1,4 @@
-import { aBoolean, isObject, isText, notBelow, optional, wholeFrom, type Only } from "../../core/checking/members.ts";
+import { optional, wholeFrom, type Only } from "../../core/checking/members.ts";
 import {
   defineField,
   Flaw,
@@ -7,110 +7,20 @@ import {
   type OwnChecks,
   type OptionNames,
 } from "../declaration/field.ts";
+import { declaresColumns } from "./column-kinds.ts";
 import { isMailbox } from "./mailbox.ts";
+import { NOT_IN_XML, notInXML } from "./texts.ts";
 
 export { enumeration } from "./enumeration.ts";
-export type { EnumerationOptions, Tone } from "./enumeration.ts";
-export { decimal, integer } from "./numbers.ts";
-export type { DecimalOptions, IntegerOptions } from "./numbers.ts";
+export type { EnumerationOptions } from "./enumeration.ts";
+export { decimal } from "./decimal.ts";
+export type { DecimalOptions } from "./decimal.ts";
+export { integer } from "./numbers.ts";
+export type { IntegerOptions } from "./numbers.ts";
 export { reference } from "./reference.ts";
 export type { NamedReferenceOptions, ReferenceOptions } from "./reference.ts";
-
-/** Options of `text()`. Lengths are in characters (Unicode code points). */
-export interface TextOptions extends FieldOptions<string> {
-  /** The smallest number of characters (Unicode code points). Default: 1. */
-  readonly minLength?: number;
-  /** The largest number of characters (Unicode code points). Default: 10,000. */
-  readonly maxLength?: number;
-  /** True to remove white space at both ends first. Default: true. */
-  readonly trim?: boolean;
-  /**
-   * True to allow several lines, with line breaks and tabs. Every line break is stored as one U+000A, so that a text is the same in each
-   * format.
-   */
-  readonly multiline?: boolean;
-  /** The pattern that the whole text must match. `detail` explains it to the caller. */
-  readonly pattern?: { readonly matches: RegExp; readonly detail: string };
-}
-
-// All control characters: C0, DEL and C1.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-const CONTROL_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
-// More characters that XML cannot contain (XML 1.0 §2.2), so that every text is the same in each format.
-const NOT_IN_XML = /[\ufffe\uffff]/;
-const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
-
-/**
- * Declares text without control characters. With `multiline` it may have line breaks and tabs. It has 1 to 10,000 characters (code points)
- * unless `minLength` or `maxLength` are set, and no white space at its ends.
- *
- * @example
- * ```ts
- * import { defineResource, text } from "latchkey";
- *
- * const title = text({ maxLength: 200 });
- * const note = text({ minLength: 0, multiline: true, optional: true });
- * export const book = defineResource({ name: "book", fields: { title, note } });
- * ```
- */
-export function text<const O extends TextOptions = {}>(
-  options?: Only<O, TextOptions>,
-): Field<string, OptionNames<O>["names"]>;
-export function text(options: TextOptions = {}): Field<string> {
-  // The resource reports options that are not an object.
-  const { minLength = 1, maxLength = 10_000, trim = true, multiline = false, pattern } = options ?? {};
-  const control = multiline ? CONTROL_IN_LINES : CONTROL;
-  const parse = (value: unknown): string | Flaw => {
-    if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
-    // Checked before white space is removed, because some control characters are white space, for example a line break.
-    if (control.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
-    if (NOT_IN_XML.test(value)) return notInXML;
-    const lines = multiline ? value.replaceAll(/\r\n?/g, "\n") : value;
-    const trimmed = trim ? lines.trim() : lines;
-    if (!trimmed.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
-    const length = countCharacters(trimmed);
-    if (length < minLength)
-      return new Flaw(
-        "too_short",
-        minLength === 1 ? "The text must not be empty." : `At least ${minLength} characters are required.`,
-      );
-    if (length > maxLength) return new Flaw("too_long", `At most ${maxLength} characters are allowed.`);
-    if (pattern !== undefined && !pattern.matches.test(trimmed)) return new Flaw("invalid", pattern.detail);
-    return trimmed;
-  };
-  const schema = { type: "string", minLength, maxLength };
-  const kind = {
-    name: "text",
-    parse,
-    parseText: parse,
-    schema,
-    column: { type: "text" },
-    options: { ...textOptions, maxLength: optional(notBelow("minLength", minLength)) },
-  } as const;
-  return defineField(kind, options);
-}
-
-const textOptions: OwnChecks<TextOptions> = {
-  minLength: optional(wholeFrom(0)),
-  maxLength: optional(wholeFrom(0)),
-  trim: optional(aBoolean),
-  multiline: optional(aBoolean),
-  pattern: optional((value) =>
-    isObject(value) && value["matches"] instanceof RegExp && isText(value["detail"])
-      ? null
-      : "it has to be { matches: /…/, detail: … }",
-  ),
-};
-
-/** Counts characters as code points. */
-function countCharacters(value: string): number {
-  let length = 0;
-  for (let at = 0; at < value.length; at++) {
-    length++;
-    if ((value.charCodeAt(at) & 0xfc00) === 0xd800) at++;
-  }
-  return length;
-}
+export { text } from "./texts.ts";
+export type { TextOptions } from "./texts.ts";
 
 /**
  * Declares a field that is true or false. In XML and in a query it is the text `true` or `false`.
@@ -139,6 +49,12 @@ export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
   );
 }
 
+declaresColumns("boolean", {
+  columns: /^(?:bool|boolean|tinyint\(1\))$/,
+  type: "boolean",
+  values: "booleans (0 and 1)",
+});
+
 /**
  * Declares a point in time (RFC 3339). Responses have it in UTC with milliseconds. It is a text, `2026-01-31T09:30:00.000Z`, not a `Date`.
  * A sent value must have an offset.
@@ -164,10 +80,17 @@ export function dateTime(options: FieldOptions<string> = {}): Field<string> {
       parseText: parse,
       schema: { type: "string", format: "date-time" },
       column: { type: "date-time" },
+      rule: {},
     },
     options,
   );
 }
+
+declaresColumns("dateTime", {
+  columns: /^(?:datetime|timestamp|timestamp with(?:out)? time zone)$/,
+  type: "date-time",
+  values: "date-times (2026-01-31 09:30:00)",
+});
 
 /**
  * Matches an instant in its stored form, except on 29 February. A default of "now" already has this form, and this check takes a tenth of the
@@ -215,6 +138,8 @@ export function email(options: FieldOptions<string> = {}): Field<string> {
       parseText: parse,
       schema: { type: "string", format: "email", maxLength: 254 },
       column: { type: "text" },
+      rule: {},
+      input: "email",
     },
     options,
   );
@@ -259,6 +184,8 @@ export function json(options: JSONOptions = {}): Field {
     options,
   );
 }
+
+declaresColumns("json", { columns: /^jsonb?$|\[\]$/, type: "json", values: "JSON" });
 
 const jsonOptions: OwnChecks<JSONOptions> = { maxLength: optional(wholeFrom(1)) };
 

@@ -4,6 +4,7 @@ import { requireArguments } from "../../core/checking/options.ts";
 import {
   defineField,
   Flaw,
+  ruleOf,
   type Field,
   type FieldOptions,
   type FlawPart,
@@ -54,17 +55,16 @@ function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly u
     schema: { type: "array", items: of.kind.schema, minItems, maxItems },
     column: { type: "json" },
     maxLength: MAX_CHARACTERS,
+    rule: { of: ruleOf(of.kind) },
+    // Only the length is checked if the values of the members are not.
+    ...(of.kind.rule === undefined ? { fits: (value) => isOfLength(value, minItems, maxItems) } : {}),
     options: arrayOptions(options),
   };
-  members.set(kind, of);
   return defineField(kind, options);
 }
 
-const members = new WeakMap<Kind<unknown>, Field>();
-
-/** Returns the field that declares the members of an array. Returns undefined if the kind is not an array. */
-export function findMemberField(kind: Kind<unknown>): Field | undefined {
-  return members.get(kind);
+function isOfLength(value: unknown, minItems: number, maxItems: number): boolean {
+  return Array.isArray(value) && value.length >= minItems && value.length <= maxItems;
 }
 
 /** Maximum length of a list as JSON. The number and the length of its members have their own limits. */

@@ -87,12 +87,14 @@ function standardField(schema: StandardSchema, options: StandardOptions<unknown>
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const type = options.column ?? "json";
   const parse = (value: unknown): unknown => validate(schema, value, type);
+  const described = options.jsonSchema ?? ownSchema(schema) ?? columnSchemas[type];
   const kind: Kind<unknown> = {
     name: "standard",
     parse,
     parseText: (sent) => parse(convertLeaf(sent, type)),
-    schema: options.jsonSchema ?? ownSchema(schema) ?? columnSchemas[type],
+    schema: described,
     column: { type },
+    ...(described["format"] === "uuid" ? { spelled: true } : {}),
     ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
     options: standardOptions,
   };

@@ -1,6 +1,7 @@
 import type { Only } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "../declaration/field.ts";
+import { declaresColumns } from "./column-kinds.ts";
 import { fieldOptions, reportThroughResource } from "./field-mistakes.ts";
 import { dateTime } from "./fields.ts";
 
@@ -21,10 +22,13 @@ export function date(options: FieldOptions<string> = {}): Field<string> {
       parseText: parse,
       schema: { type: "string", format: "date" },
       column: { type: "date" },
+      rule: {},
     },
     options,
   );
 }
+
+declaresColumns("date", { columns: /^date$/, type: "date", values: "dates (2026-01-31)" });
 
 function isDay(value: string): boolean {
   const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(value);

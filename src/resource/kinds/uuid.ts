@@ -1,6 +1,7 @@
 import type { Only } from "../../core/checking/members.ts";
 import { parseUUID } from "../../core/crypto/uuid.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OptionNames } from "../declaration/field.ts";
+import { declaresColumns } from "./column-kinds.ts";
 
 const flaw = new Flaw("invalid", "A UUID is required, like 0198c5d8-7a4c-7b1f-9d0e-3f2a61c4b7e5 (RFC 9562).");
 
@@ -14,6 +15,7 @@ export const uuidKind: Kind<string> = {
   parse,
   parseText: parse,
   schema: { type: "string", format: "uuid" },
+  spelled: true,
   column: { type: "text" },
 };
 
@@ -22,5 +24,7 @@ export function uuid<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
 ): Field<string, OptionNames<O>["names"]>;
 export function uuid(options: FieldOptions<string> = {}): Field<string> {
-  return defineField(uuidKind, options);
+  return defineField({ ...uuidKind, rule: {} }, options);
 }
+
+declaresColumns("uuid", { columns: /^uuid$/, type: "text", id: "uuid" });

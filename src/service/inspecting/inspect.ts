@@ -1,4 +1,5 @@
-import { reservedNames } from "../../door/resources.ts";
+import * as main from "../../door/index.ts";
+import { collectColumnKinds, reservedNames } from "../../door/resources.ts";
 import type { FoundExisting, FoundExistingColumn } from "../../door/stores.ts";
 import { kindFor, type Declared } from "./kinds.ts";
 import { isInOrderOfKey, chooseLists } from "./lists.ts";
@@ -34,7 +35,7 @@ const builtIn = [
 ];
 
 const reserved = new Set(
-  "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await implements interface package private protected public arguments eval administrator boolean date dateTime decimal defineConfig defineResource enumeration integer json mount number reference text uuid undefined".split(
+  "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await implements interface package private protected public arguments eval undefined".split(
     " ",
   ),
 );
@@ -51,8 +52,9 @@ export function formatDeclarations(tables: ReadonlyMap<string, FoundExisting>, o
   const served = named.filter(({ why }) => why === null);
   const used = (names: readonly string[]): readonly string[] =>
     names.filter((name) => new RegExp(`(?<![\\w".])${name}\\(`).test(code));
-  const kinds = used(["boolean", "dateTime", "decimal", "enumeration", "integer", "json", "reference", "text"]);
-  const more = used(["date", "number", "uuid"]);
+  const factories = used([...collectColumnKinds().keys(), "reference"]).toSorted();
+  const kinds = factories.filter((name) => name in main);
+  const more = factories.filter((name) => !(name in main));
   const first = served.length === 0 ? [] : ["administrator", "defineResource", "mount"];
   return [
     "// Made by latchkey db inspect. The tables are not changed, and their rows are only read. `writes` in a declaration allows more.",
@@ -100,7 +102,15 @@ function findFreePrefix(tables: readonly string[], own: readonly string[]): stri
 function chooseNames(tables: ReadonlyMap<string, FoundExisting>): readonly NamedTable[] {
   const names = new Set(builtIn.map(toSingular));
   const plurals = new Set(builtIn);
-  const constants = new Set(reserved).add("permission");
+  const imported = [
+    "administrator",
+    "defineConfig",
+    "defineResource",
+    "mount",
+    "reference",
+    ...collectColumnKinds().keys(),
+  ];
+  const constants = new Set([...reserved, ...imported, "permission"]);
   return [...tables].map(([table, found]) => {
     const base = toSingular(nameFrom(table));
     const name = freeName(base, names);
@@ -143,9 +153,7 @@ function whyNoKey({ isTable, isForeign, key }: FoundExisting): string {
 
 function findIdKind(column: FoundExistingColumn): NamedTable["id"] | null {
   const kind = kindFor({ ...column, words: [], checks: [] });
-  if ("why" in kind) return null;
-  const { factory } = kind;
-  return factory === "integer" || factory === "uuid" || factory === "text" ? factory : null;
+  return "why" in kind ? null : (kind.id ?? null);
 }
 
 function declare(named: NamedTable, all: readonly NamedTable[]): string {
@@ -197,12 +205,16 @@ function givesIds({ columns, isFilledByTrigger }: FoundExisting, key: string): b
 }
 
 function formatCall({ factory, first, options }: Extract<Declared, { factory: string }>): string {
-  const members = Object.entries(options).map(([name, value]) => `${name}: ${value}`);
+  const members = Object.entries(options).map(([name, value]) => `${name}: ${literal(value)}`);
   const parameters = [
-    ...(first === undefined ? [] : [first]),
+    ...(first === undefined ? [] : [typeof first === "string" ? literal(first) : `[${first.map(literal).join(", ")}]`]),
     ...(members.length === 0 ? [] : [`{ ${members.join(", ")} }`]),
   ];
   return `${factory}(${parameters.join(", ")})`;
+}
+
+function literal(value: string | number | boolean): string {
+  return typeof value === "string" ? textLiteral(value) : String(value);
 }
 
 /** Returns a field, and the remarks about it. */
@@ -217,10 +229,10 @@ function fieldFor(
   if ("why" in kind) return { kind, remarks };
   const isUnique = [...named.found.uniques.values()].some((each) => each.length === 1 && each[0] === column.name);
   const more = {
-    ...(column.nullable ? { optional: "true" } : {}),
-    ...(isUnique && kind.factory !== "json" ? { unique: "true" } : {}),
-    ...(column.generated ? { readOnly: "true" } : {}),
-    ...(column.filled || column.generated ? { filled: "true" } : {}),
+    ...(column.nullable ? { optional: true } : {}),
+    ...(isUnique && kind.type !== "json" ? { unique: true } : {}),
+    ...(column.generated ? { readOnly: true } : {}),
+    ...(column.filled || column.generated ? { filled: true } : {}),
   };
   return { kind: { ...kind, options: { ...kind.options, ...more } }, remarks };
 }
@@ -241,16 +253,16 @@ function referenceFor(
     return null;
   }
   const kind = kindFor({ ...column, words: [], checks: [] });
-  if ("why" in kind || kind.factory !== to.id) {
+  if ("why" in kind || kind.id !== to.id) {
     remarks.push(`refers to ${reference.table}, whose ids are of another type`);
     return null;
   }
   if (reference.onDelete === "null") remarks.push(`the database sets it to null when the referenced record is deleted`);
   const options = {
-    ...(to.id === "integer" ? {} : { id: textLiteral(to.id) }),
-    ...(reference.onDelete === "cascade" ? { onDelete: '"cascade"' } : {}),
+    ...(to.id === "integer" ? {} : { id: to.id }),
+    ...(reference.onDelete === "cascade" ? { onDelete: "cascade" } : {}),
   };
-  return { factory: "reference", first: textLiteral(to.plural), options };
+  return { factory: "reference", type: kind.type, first: to.plural, options };
 }
 
 /** Returns the lines that declare the filters and sort orders of lists. */

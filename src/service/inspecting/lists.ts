@@ -55,7 +55,7 @@ const castTypes = /^(?:citext|inet|cidr|macaddr|name|xml|interval|"char"|charact
 function isCompared(column: FoundExistingColumn): boolean {
   const kind = kindFor(column);
   // No index has texts of several formats in the order of their times.
-  return column.shape !== "mixed" && "factory" in kind && kind.factory !== "json" && !castTypes.test(column.storage);
+  return column.shape !== "mixed" && "type" in kind && kind.type !== "json" && !castTypes.test(column.storage);
 }
 
 function isUnique({ uniques }: FoundExisting, column: string): boolean {

@@ -10,10 +10,11 @@ import {
   isWritable,
   type DraftContext,
   type Field,
+  type Random,
 } from "../../resource/declaration/field.ts";
 import { aResource } from "../../resource/mistakes.ts";
 import type { DraftOf, RecordOf, Resource } from "../../resource/resource.ts";
-import { processSeed, createRandom, type Random } from "./random.ts";
+import { processSeed, createRandom } from "./random.ts";
 import { drawValue } from "./values.ts";
 
 /** Generates valid records and drafts of a resource. */

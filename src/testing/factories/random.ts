@@ -1,14 +1,5 @@
 import { randomInt } from "node:crypto";
-
-/** Repeatable random values: the same seed gives the same values. */
-export interface Random {
-  /** Returns a number from 0 up to, but not including, 1. */
-  next(): number;
-  /** Returns a whole number from `least` to `most`, including both. */
-  whole(least: number, most: number): number;
-  /** Returns one of the items. */
-  pick<T>(from: readonly [T, ...(readonly T[])] | readonly T[]): T;
-}
+import type { Random } from "../../resource/declaration/field.ts";
 
 /** Returns random values from a seed text: mulberry32 over its FNV-1a digest. Only for tests, because the values are predictable. */
 export function createRandom(seed: string): Random {

@@ -1,17 +1,14 @@
 import { isObject } from "../../core/checking/members.ts";
-import type { Field } from "../../resource/declaration/field.ts";
-import type { Random } from "./random.ts";
+import type { Field, Random } from "../../resource/declaration/field.ts";
 
-// Values are generated from the JSON Schema of a kind, so custom kinds work too. The kind may still refuse a value. The calling code then
+// Values are generated from the JSON Schema of a kind, unless the kind generates them itself. The kind may still refuse a value. The calling code then
 // generates another one.
 
 type KindSchema = Readonly<Record<string, unknown>>;
 
 /** Returns a value that fits the schema of a field, in the form that a caller sends. Its kind may still refuse it. */
-export function drawValue({ kind, options }: Field, random: Random): unknown {
-  if (kind.column.type === "decimal" && kind.name === "decimal" && kind.column.number !== true)
-    return drawDecimal(options, random);
-  return drawFrom(kind.schema, random);
+export function drawValue({ kind }: Field, random: Random): unknown {
+  return kind.draw === undefined ? drawFrom(kind.schema, random) : kind.draw(random);
 }
 
 function drawFrom(schema: KindSchema, random: Random): unknown {
@@ -156,16 +153,4 @@ function drawUUID(random: Random): string {
 function drawInstant(random: Random): string {
   const [from, to] = [Date.UTC(2000, 0, 1), Date.UTC(2040, 0, 1)];
   return new Date(random.whole(from, to)).toISOString();
-}
-
-/** Returns a decimal within the limits of the field. The schema does not contain these limits. */
-function drawDecimal(options: object, random: Random): string {
-  const {
-    scale,
-    minimum = "0",
-    maximum,
-  } = options as { readonly scale: number; readonly minimum?: string; readonly maximum: string };
-  const unit = 10 ** scale;
-  const [least, most] = [Math.round(Number(minimum) * unit), Math.round(Number(maximum) * unit)];
-  return (Math.min(most, least + random.whole(0, Math.min(most - least, 1_000_000))) / unit).toFixed(scale);
 }

@@ -2,7 +2,14 @@ import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup } from "../../../core/html/markup.ts";
 import { isResource } from "../../../http/request/body-shape.ts";
 import type { Offer } from "../../../http/request/view.ts";
-import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/declaration/field.ts";
+import {
+  isRequired,
+  isShown,
+  isStored,
+  isWritable,
+  type Field,
+  type Kind,
+} from "../../../resource/declaration/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { formatInputText } from "../values.ts";
 import { findCheckboxField, parseCheckboxField, type CheckboxField } from "./checkboxes.ts";
@@ -70,7 +77,7 @@ function inputOfField(name: string, field: Field, method: string): Input {
     long: chooseLongForm(field),
     isSecret: !isShown(field) && (field.options.confidential === true || /password|secret/.test(name)),
     isUnseen: !isShown(field),
-    help: writeHelp(kind.column.type, kind.name),
+    help: writeHelp(kind.column.type, kind.input),
     formatValue: (value) => formatInputText(field, value),
   };
 }
@@ -96,10 +103,10 @@ function isLong({ maxLength }: InputSchema): boolean {
 /** The maximum number of characters for one line. */
 const LONG = 200;
 
-function writeHelp(type: string, kind: string): Markup {
+function writeHelp(type: string, input: Kind<unknown>["input"]): Markup {
   if (type === "integer") return html` inputmode="numeric"`;
   if (type === "decimal" || type === "double") return html` inputmode="decimal"`;
-  return kind === "e-mail" ? html` type="email"` : html``;
+  return input === undefined ? html`` : html` type="${input}"`;
 }
 
 type InputSchema = Readonly<Record<string, unknown>>;
@@ -129,7 +136,7 @@ function inputOfSchema(name: string, schema: InputSchema, isNeeded: boolean): In
     long: type === "text" && schema["format"] === undefined && isLong(schema) ? "lines" : null,
     isSecret,
     isUnseen: isSecret || schema["writeOnly"] === true,
-    help: writeHelp(type === "number" ? "decimal" : type, schema["format"] === "email" ? "e-mail" : ""),
+    help: writeHelp(type === "number" ? "decimal" : type, schema["format"] === "email" ? "email" : undefined),
     formatValue: (value) => (typeof value === "string" && type !== "json" ? value : JSON.stringify(value)),
   };
 }

@@ -94,9 +94,11 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
     : `Default: ${typeof fallback === "object" || fallback === "" ? JSON.stringify(fallback) : String(fallback)}`;
 }
 
-function kindRule({ kind: { name, schema, column } }: Field, where: "form" | "record"): string {
+function kindRule({ kind }: Field, where: "form" | "record"): string {
+  const { schema, column } = kind;
   if (where === "form" && parseCheckboxField(schema) !== null) return describeSelection(schema);
-  if (name === "reference" || name === "references") return "";
+  if (kind.references !== undefined || kind.members !== undefined) return "";
+  if (typeof schema["description"] === "string") return schema["description"];
   if (column.type === "decimal") return `A decimal number with at most ${column.scale ?? 0} digits after the point`;
   return describeShape(schema);
 }

@@ -197,7 +197,7 @@ export function filterSchema(field: Field): JSONObject {
   const kind = comparedKind(field.kind);
   const { type } = kind.column;
   if (type === "integer") return { type, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
-  if (type === "text" && kind.name !== "enumeration" && kind.schema["format"] !== "uuid") return { type: "string" };
+  if (type === "text" && kind.spelled !== true) return { type: "string" };
   return kind.schema;
 }
 
