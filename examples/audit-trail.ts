@@ -60,7 +60,7 @@ const service = await createService({
   mounts: [mount(notes, { permission: authenticated })],
 });
 // The first administrator, whom no request could make.
-const { insertUser, passwords } = service.use(people);
+const { accounts: found, logins } = service.use(people);
 const first = {
   name: "Admin",
   email: "admin@example.com",
@@ -69,6 +69,6 @@ const first = {
   emailOrigin: "vouched",
   now: Date.now(),
 } as const;
-const passwordHash = await passwords.hash(null, process.env["ADMIN_PASSWORD"] ?? "the password of them");
-await service.store.write({ changes: insertUser({ ...first, passwordHash }) });
+const passwordHash = await logins.passwords.hash(null, process.env["ADMIN_PASSWORD"] ?? "the password of them");
+await service.store.write({ changes: found.insertUser({ ...first, passwordHash }) });
 console.log((await listen(service, { port: Number(process.env["PORT"] ?? 8000) })).url);

@@ -56,11 +56,11 @@ const keyPairLogin = defineFeature({
   name: "key-pair-login",
   needs: [people, sessions],
   setUp(host) {
-    const offered = host.use(people);
+    const { accounts: found, logins, confirming, endings } = host.use(people);
     const login = host.use(sessions);
-    const { accounts: found, throttle } = offered;
+    const { throttle } = host;
     // A deactivated account loses its keys.
-    offered.endsWith("account", keys);
+    endings.registerTable("account", keys);
     const drawn = (): string => randomBytes(32).toString("base64url");
 
     const add = defineEndpoint({
@@ -69,7 +69,7 @@ const keyPairLogin = defineFeature({
       access: authenticated,
       consumes: json,
       async handle(context) {
-        await offered.requireFreshLogin(context, undefined);
+        await confirming.requireFreshLogin(context, undefined);
         const { x, y } = requireDraft(deviceKey, context, { id: null, current: null }).values;
         if (parsePublicKey(x, y) === null) throw problem("invalid", { detail: "This is no point of P-256." });
         const id = drawn();
@@ -116,7 +116,7 @@ const keyPairLogin = defineFeature({
         const account = isGood ? await found.find(Number(row.record["user_id"])) : null;
         const proofs = [{ method: "hwk", at: context.now }] as const;
         if (account?.active === true)
-          return offered.beginLogin(context, { account, proofs, begin: login.begin, options: {} });
+          return logins.beginLogin(context, { account, proofs, begin: login.begin, options: {} });
         await throttle.fail(context.call);
         throw problem("invalid_credentials");
       },

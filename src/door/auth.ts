@@ -42,14 +42,13 @@ export { passkeys, type PasskeyOptions } from "../features/auth/passkeys/feature
 export { totp, type TOTPOptions } from "../features/auth/totp/feature.ts";
 export type { SessionLogin, SessionLoginOptions } from "../features/auth/session/feature.ts";
 export type { TokenLogin, TokenLoginOptions } from "../features/auth/tokens/feature.ts";
-export type {
-  AccountsFeature,
-  LoginOptions,
-  LoginSource,
-  NewPassword,
-  NewUser,
-  People,
-} from "../features/auth/people/people.ts";
+export type { AccountsFeature, LoginOptions, People } from "../features/auth/people/people.ts";
+export type { AccountsContract, DeclaredNames, NewUser } from "../features/auth/people/contracts/accounts.ts";
+export type { ChangingContract, NewPassword } from "../features/auth/people/contracts/changing.ts";
+export type { ConfirmingContract } from "../features/auth/people/contracts/confirming.ts";
+export type { EndingsContract, LoginSource } from "../features/auth/people/contracts/endings.ts";
+export type { FactorsContract } from "../features/auth/people/contracts/factors.ts";
+export type { LoginBody, LoginsContract } from "../features/auth/people/contracts/logins.ts";
 export {
   callerField,
   callerFields,

@@ -226,7 +226,9 @@ async function startNotices(t: TestContext) {
               access: anyone,
               async handle(context) {
                 const account = (await offered.accounts.find(2))!;
-                await context.write({ changes: offered.notify("recovery_codes_made", account, context.call.now) });
+                await context.write({
+                  changes: offered.confirming.notify("recovery_codes_made", account, context.call.now),
+                });
                 return { status: 204 };
               },
             },

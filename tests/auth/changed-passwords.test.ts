@@ -6,7 +6,7 @@ import { email, open, password, serve } from "../harness/own-logins.ts";
 
 const basic = (word: string) => ({ authorization: `Basic ${Buffer.from(`${email}:${word}`).toString("base64")}` });
 
-test("sets a password by people.changePassword, which refuses weak passwords and ends every login", async (t) => {
+test("sets a password by people.changing.changePassword, which refuses weak passwords and ends every login", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [sessionLogin(people), basicLogin(people)], { name: "shop-of-ada" });
   const offered = api.service.use(people);
@@ -20,14 +20,14 @@ test("sets a password by people.changePassword, which refuses weak passwords and
     [email, "same_as_username"],
   ])
     await assert.rejects(
-      offered.changePassword(account, weak!),
+      offered.changing.changePassword(account, weak!),
       ({ issues }) => (assert.equal(issues[0].code, code), true),
     );
   assert.equal((await api.get("/users/1", session)).status, 200);
 
-  await offered.changePassword(account, "analytical-engine");
+  await offered.changing.changePassword(account, "analytical-engine");
   assert.equal((await api.get("/users/1", session)).status, 401);
   assert.equal((await api.get("/users/1", basic(password))).status, 401);
   assert.equal((await api.get("/users/1", basic("analytical-engine"))).status, 200);
-  await assert.rejects(offered.changePassword(account, "a-third-password"), ({ code }) => code === "conflict");
+  await assert.rejects(offered.changing.changePassword(account, "a-third-password"), ({ code }) => code === "conflict");
 });

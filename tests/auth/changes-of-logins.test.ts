@@ -59,7 +59,7 @@ const credentials = {
   "POST /users/{id}/token": (api, id, caller) => api.post(`/users/${id}/token`, undefined, caller),
   "POST /users/{id}/keys": (api, id, caller) => api.post(`/users/${id}/keys`, { name: "k" }, caller),
   "POST /users/{id}/act": (api, id, caller) => api.post(`/users/${id}/act`, undefined, caller),
-  // An endpoint of another party, which asks `people.requireProof`.
+  // An endpoint of another party, which asks `confirming.requireProof`.
   "POST /own/{id}": (api, id, caller) => api.post(`/own/${id}`, undefined, caller),
 } satisfies Record<string, Write>;
 
@@ -123,7 +123,7 @@ async function startWorld(t: TestContext): Promise<World> {
               path: "/own/{id}",
               access: authenticated,
               async handle(context) {
-                await people.requireProof(context, await people.requireAccount(context), undefined);
+                await people.confirming.requireProof(context, await people.accounts.requireAccount(context), undefined);
                 return { status: 204 };
               },
             });

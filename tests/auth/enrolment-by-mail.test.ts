@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accountsCollection, type Account, type People } from "../../src/door/auth.ts";
+import { accountsCollection, type Account, type AccountsContract } from "../../src/door/auth.ts";
 import type { Context } from "../../src/door/index.ts";
 import type { Store } from "../../src/door/stores.ts";
 import type { Purpose } from "../../src/features/auth/mailbox/contract.ts";
@@ -139,7 +139,7 @@ test("takes no code of a mail that another account has asked for", async () => {
     const purpose = { find: async () => ({ user: { id }, changes: used }) } as unknown as Purpose;
     return enrolmentStep({
       store: { find: async () => ({ record: { email: "ann@example.com" } }) } as unknown as Store,
-      people: { users: { collection: accountsCollection } } as unknown as People,
+      accounts: { users: { collection: accountsCollection } } as unknown as AccountsContract,
       purposes: { enrolment: purpose, confirmation: purpose },
     });
   };

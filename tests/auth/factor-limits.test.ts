@@ -26,7 +26,7 @@ async function servePair(t: TestContext): Promise<Pair> {
       name: "notices",
       needs: [accounts],
       setUp(host) {
-        host.use(accounts).notices((notice) => {
+        host.use(accounts).confirming.registerNotices((notice) => {
           notices.push(notice);
           return [];
         });

@@ -190,8 +190,8 @@ test("lets no other code make an `Admission` with the constructor of a real one"
     [real, account, proofs],
     [],
   ])
-    assert.throws(() => new Made(...input), /Only people\.beginLogin and people\.vouch make an Admission/);
-  assert.throws(() => Reflect.construct(Made, [undefined, account, proofs, []], Object), /Only people\.beginLogin/);
+    assert.throws(() => new Made(...input), /Only logins\.beginLogin and logins\.vouch make an Admission/);
+  assert.throws(() => Reflect.construct(Made, [undefined, account, proofs, []], Object), /Only logins\.beginLogin/);
 });
 
 test("starts no login and makes no credential with a forged or an already used `Admission`", async (t) => {
@@ -207,7 +207,8 @@ test("starts no login and makes no credential with a forged or an already used `
     name: "tries",
     needs: [people, ...Object.values(features)],
     setUp(host) {
-      const { requireAccount, vouch } = host.use(people);
+      const { requireAccount } = host.use(people).accounts;
+      const { vouch } = host.use(people).logins;
       const made: Makers = {
         sessions: host.use(features.sessions),
         tokens: host.use(features.tokens),
@@ -228,7 +229,7 @@ test("starts no login and makes no credential with a forged or an already used `
                   const forgedAdmission = impostor(account, await vouch(context, account)) as Admission;
                   await assert.rejects(
                     async () => make(made, context, forgedAdmission),
-                    /people\.beginLogin and people\.vouch make it/,
+                    /logins\.beginLogin and logins\.vouch make it/,
                     `${name} took ${what}`,
                   );
                 }

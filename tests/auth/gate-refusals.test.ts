@@ -201,8 +201,8 @@ test("refuses two kinds of logins or of factors with one name", async () => {
   const offered = (service: Awaited<ReturnType<typeof createService>>) => service.use(people);
   const begin: Beginning = { name: "own", keptBy: () => "text", start: () => Promise.reject(new Error("never")) };
   for (const [feature, reason] of [
-    [twice(({ factorKind }) => factorKind(kind)), /two kinds of factors are called badge; rename one/],
-    [twice(({ begins }) => begins(begin)), /two kinds of logins are called own; rename one/],
+    [twice(({ factors }) => factors.registerFactorKind(kind)), /two kinds of factors are called badge; rename one/],
+    [twice(({ logins }) => logins.registerLogin(begin)), /two kinds of logins are called own; rename one/],
   ] as const) {
     const secret = new Secret("a secret of the service, long enough");
     const started = createService({ store: await emptyStore(), secret, features: [people, feature] });

@@ -97,7 +97,7 @@ async function makeWorld(t: TestContext, state: State): Promise<World> {
   if (state === "a factor") await addTOTPTo(api, { id, email, password });
   if (state === "a role that requires a factor") await promote(api, id);
   for (const issuerName of ["", iss])
-    await outside.people().bindings.bind(id, { issuer: issuerName, subject: email }, api.clock.now);
+    await outside.people().accounts.bindings.bind(id, { issuer: issuerName, subject: email }, api.clock.now);
   return {
     api,
     id,

@@ -313,7 +313,10 @@ test("deletes an identity that was linked before the first proof of the account'
   assert.equal((await world.browser().logIn()).status, 303);
 
   const account = (await people.accounts.find(1))!;
-  assert.equal((await store.write({ changes: await people.proveAddress(account, own.clock.now) })).kind, "written");
+  assert.equal(
+    (await store.write({ changes: await people.changing.proveAddress(account, own.clock.now) })).kind,
+    "written",
+  );
 
   assert.equal((await world.browser().logIn()).status, 403);
 });

@@ -160,7 +160,7 @@ test("starts no login with a used one-time password, also if code of a third par
       name: "own-login",
       needs: [accounts, sessions],
       setUp(host) {
-        const { passwords, beginLogin } = host.use(accounts);
+        const { passwords, beginLogin } = host.use(accounts).logins;
         const { begin } = host.use(sessions);
         const endpoint = defineEndpoint({
           method: "POST",

@@ -37,11 +37,11 @@ for (const [name, act] of Object.entries<(api: MailFlows) => Promise<void>>({
   },
   "a changed password that ends the keys": (api) => change(api, password, words[0]!, { end_keys: true }),
   "a password that the own code of the service sets": async (api) => {
-    await api.people.changePassword((await api.people.accounts.find(1))!, words[0]!, { endKeys: true });
+    await api.people.changing.changePassword((await api.people.accounts.find(1))!, words[0]!, { endKeys: true });
   },
   "the end of all other logins": async (api) => {
     const account = (await api.people.accounts.find(1))!;
-    const changes = api.people.revocations.endLogins(account, { family: null, sessionId: null }, api.clock.now);
+    const changes = api.people.endings.endLogins(account, { family: null, sessionId: null }, api.clock.now);
     assert.equal((await api.service.store.write({ changes })).kind, "written");
   },
 })) {
@@ -107,7 +107,7 @@ test("refuses links and codes after a process of an earlier version changed the 
 test("refuses the link of a reset after a process of an earlier version moved the address", async (t) => {
   const api = await startMailFlows(t);
   const mail = await api.reset();
-  const { collection } = api.people.users;
+  const { collection } = api.people.accounts.users;
   const change: Change = { kind: "update", collection, key: 1, values: { email: "moved@example.com" } };
   assert.equal((await api.service.store.write({ changes: [change] })).kind, "written");
   assert.equal((await confirm(api, { token: mail.token })).json.code, "invalid_link");

@@ -48,7 +48,7 @@ const steps = {
   },
   async identity(api, { headers }) {
     const bound = { issuer: "https://idp.example", subject: "attacker" };
-    await api.people.bindings.bind(1, bound, api.clock.now);
+    await api.people.accounts.bindings.bind(1, bound, api.clock.now);
     headers["password"] = basic(owner, password);
   },
   async password(api) {
@@ -99,7 +99,7 @@ async function findOpenWays(api: MailFlows, { headers, refresh, pending, code }:
   };
   for (const [name, [path, body]] of Object.entries(logins))
     if ((await api.post(path, body)).status < 300) open.push(name);
-  const bound = await api.people.bindings.resolve(
+  const bound = await api.people.accounts.bindings.resolve(
     { issuer: "https://idp.example", subject: "attacker", username: "nobody-of-this-name" },
     api.clock.now,
   );
@@ -155,7 +155,7 @@ test("counts the address of a user whom other code inserts as unproved, unless t
       now: api.clock.now,
       ...more,
     };
-    const changes = api.people.insertUser({ ...user, role: "user" });
+    const changes = api.people.accounts.insertUser({ ...user, role: "user" });
     const outcome = await api.service.store.write({ changes });
     assert.ok(outcome.kind === "written");
     const account = await api.people.accounts.find(outcome.rows[0]!.record["id"] as number);

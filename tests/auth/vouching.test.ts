@@ -4,7 +4,7 @@ import { authenticated, defineEndpoint, defineFeature, type Context } from "../.
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { adminPassword, serve } from "../harness/serve.ts";
 
-// The checks of `people.vouch`, `people.requireFreshLogin` and `people.requireProof`. The endpoints of a third party allow every caller, so that only these checks
+// The checks of `logins.vouch`, `confirming.requireFreshLogin` and `confirming.requireProof`. The endpoints of a third party allow every caller, so that only these checks
 // refuse a request.
 
 const makesCredentials = ({ accounts }: BuiltIn) => [
@@ -12,7 +12,7 @@ const makesCredentials = ({ accounts }: BuiltIn) => [
     name: "makes-credentials",
     needs: [accounts],
     setUp(host) {
-      const { requireFreshLogin, requireAccount, requireProof, vouch } = host.use(accounts);
+      const { accounts: found, logins, confirming } = host.use(accounts);
       const make = (path: `/${string}`, check: (context: Context, password?: string) => Promise<unknown>) =>
         defineEndpoint({
           method: "POST",
@@ -26,11 +26,13 @@ const makesCredentials = ({ accounts }: BuiltIn) => [
       return {
         offer: null,
         endpoints: [
-          make("/fresh", requireFreshLogin),
+          make("/fresh", confirming.requireFreshLogin),
           make("/proved/{id}", async (context, password) =>
-            requireProof(context, await requireAccount(context), password),
+            confirming.requireProof(context, await found.requireAccount(context), password),
           ),
-          make("/vouched/{id}", async (context, password) => vouch(context, await requireAccount(context), password)),
+          make("/vouched/{id}", async (context, password) =>
+            logins.vouch(context, await found.requireAccount(context), password),
+          ),
         ],
       };
     },

@@ -41,7 +41,7 @@ const service = await createService({
   secret: new Secret("a secret of the service, long enough"),
   features: [people, events, mails, box, passwordReset(people, box), refused],
 });
-const { insertUser } = service.use(people);
+const { insertUser } = service.use(people).accounts;
 const insertTaken: Change = { kind: "insert", collection: taken, key: "taken", values: { value: "x" } };
 
 /** Returns a different loopback address for each request, because one address may request only ten mails a minute. */

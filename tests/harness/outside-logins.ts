@@ -54,7 +54,7 @@ export function outsideLogins({ more = {}, checksPerson = false }: OutsideOption
           needs: [accounts, sessions, tokens],
           setUp(host) {
             people = host.use(accounts);
-            const { beginLogin, accounts: found } = people;
+            const { accounts: found, logins } = people;
             const begins = { session: host.use(sessions).begin, tokens: host.use(tokens).begin };
             const endpoints = (["session", "tokens"] as const).map((kind) =>
               defineEndpoint({
@@ -67,8 +67,8 @@ export function outsideLogins({ more = {}, checksPerson = false }: OutsideOption
                   if (account === null) throw problem("invalid_credentials");
                   const proofs: readonly [Proof] = [{ method: "hwk", at: context.now, verifiesUser: checksPerson }];
                   return kind === "session"
-                    ? beginLogin(context, { account, proofs, begin: begins.session, options: {} })
-                    : beginLogin(context, { account, proofs, begin: begins.tokens, options: { cookie: false } });
+                    ? logins.beginLogin(context, { account, proofs, begin: begins.session, options: {} })
+                    : logins.beginLogin(context, { account, proofs, begin: begins.tokens, options: { cookie: false } });
                 },
               }),
             );

@@ -103,8 +103,8 @@ async function addUser(
   user: { readonly name: string; readonly email: string; readonly username: string; readonly role: string },
 ): Promise<void> {
   const offered = service.use(people);
-  const passwordHash = await offered.passwords.hash(null, password);
-  const changes = offered.insertUser({ ...user, passwordHash, emailOrigin: "vouched", now: service.now() });
+  const passwordHash = await offered.logins.passwords.hash(null, password);
+  const changes = offered.accounts.insertUser({ ...user, passwordHash, emailOrigin: "vouched", now: service.now() });
   assert.equal((await service.store.write({ changes })).kind, "written");
 }
 

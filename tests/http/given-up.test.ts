@@ -327,7 +327,7 @@ test("starts no login after the timeout of its request, and keeps the existing s
     handlerTimeoutSeconds: 1,
     endpoints: [
       slow("/slow-session", (context, account) =>
-        context.use(people).beginLogin(context, {
+        context.use(people).logins.beginLogin(context, {
           account,
           proofs: [{ method: "hwk", at: context.now }],
           begin: context.use(session).begin,
@@ -335,7 +335,7 @@ test("starts no login after the timeout of its request, and keeps the existing s
         }),
       ),
       slow("/slow-tokens", (context, account) =>
-        context.use(people).beginLogin(context, {
+        context.use(people).logins.beginLogin(context, {
           account,
           proofs: [{ method: "hwk", at: context.now }],
           begin: context.use(tokens).begin,

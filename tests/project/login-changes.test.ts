@@ -9,7 +9,7 @@ const read = (file: string): string => readFileSync(path.join(source, file), "ut
 
 /** The only files that allow a change of a login: the check of the caller, and proofs by mail. */
 const allowing = [
-  // A new password after a proof by mail, and `people.changePassword`.
+  // A new password after a proof by mail, and `changing.changePassword`.
   "features/auth/accounts/passwords/changing.ts",
   // A new address after its proof by mail.
   "features/auth/accounts/verified.ts",

@@ -226,7 +226,7 @@ test("lets a custom feature read users through the built-in accounts", async (t)
                 path: "/pilot",
                 access: authenticated,
                 async handle(context) {
-                  const user = await host.use(accounts).requireUser(context.requireIdentity().id);
+                  const user = await host.use(accounts).accounts.requireUser(context.requireIdentity().id);
                   return { status: 200, body: { kind: "data", value: { ...user }, element: "pilot" } };
                 },
               }),
@@ -258,7 +258,7 @@ test("lets a custom login start a session or issue tokens through the built-in l
               async handle(context) {
                 const account = await people.accounts.findByUsername(context.call.header("x-badge") ?? "");
                 const proofs = [{ method: "hwk", at: context.call.now }] as const;
-                return people.beginLogin(context, { account: account!, proofs, begin, options });
+                return people.logins.beginLogin(context, { account: account!, proofs, begin, options });
               },
             });
           return {

@@ -70,9 +70,10 @@ function ownLogin(table: Collection, collections: readonly Collection[], step: "
     name: "code-login",
     needs: [people],
     setUp(host) {
-      const { endsWith } = host.use(people);
-      if (step === "setUp") endsWith("password", table);
-      return { offer: null, collections, start: () => (step === "start" ? endsWith("password", table) : undefined) };
+      const { registerTable } = host.use(people).endings;
+      const register = (): void => registerTable("password", table);
+      if (step === "setUp") register();
+      return { offer: null, collections, start: () => (step === "start" ? register() : undefined) };
     },
   });
   return { features: [codeLogin, people] };
@@ -81,26 +82,29 @@ function ownLogin(table: Collection, collections: readonly Collection[], step: "
 test("refuses a table whose rows cannot be deleted when a password changes", async () => {
   const [userId, generation] = codes.columns;
   const rows: readonly (readonly [table: Collection, wanted: RegExp])[] = [
-    [{ ...codes, columns: [generation!] }, /endsWith\("password", codes\): the column user_id is missing; declare \{/],
+    [
+      { ...codes, columns: [generation!] },
+      /registerTable\("password", codes\): the column user_id is missing; declare \{/,
+    ],
     [{ ...codes, columns: [{ name: "user_id", type: "text" }] }, /the column user_id holds text; declare \{/],
     [
       { ...codes, columns: [userId!, { name: "generation", type: "text" }] },
       /the column generation holds text; declare \{ name: "generation", type: "integer" \}$/,
     ],
-    [null as unknown as Collection, /endsWith\("password"\): the table is null; give a collection$/],
+    [null as unknown as Collection, /registerTable\("password"\): the table is null; give a collection$/],
   ];
 
   for (const [table, wanted] of rows) {
     const mistakes = await collectMistakes(ownLogin(table, [codes]));
     assert.equal(mistakes.length, 1, mistakes.join("\n"));
-    assert.match(mistakes[0]!, /^feature code-login: endsWith/);
+    assert.match(mistakes[0]!, /^feature code-login: registerTable/);
     assert.match(mistakes[0]!, wanted);
   }
   assert.deepEqual(await collectMistakes(ownLogin(codes, [])), [
-    'feature accounts: endsWith("password", codes): the service has no such table; add it to the collections of the feature',
+    'feature accounts: registerTable("password", codes): the service has no such table; add it to the collections of the feature',
   ]);
   assert.deepEqual(await collectMistakes(ownLogin(codes, [codes], "start")), [
-    'feature code-login: endsWith("password", codes): the features are set up already; call it in setUp',
+    'feature code-login: registerTable("password", codes): the features are set up already; call it in setUp',
   ]);
   assert.deepEqual(await collectMistakes(ownLogin(codes, [codes])), []);
 });

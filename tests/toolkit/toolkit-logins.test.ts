@@ -136,7 +136,7 @@ const ways = {
     async logIn({ service, clock }, feature) {
       const [people] = feature.needs as [AccountsFeature];
       const identity = { issuer: declaration.issuer, subject: "a-1" };
-      await service.use(people).bindings.bind(1, identity, clock.now);
+      await service.use(people).accounts.bindings.bind(1, identity, clock.now);
       return { authorization: `Bearer ${tokenFromElsewhere(clock.now)}` };
     },
     wrong: { authorization: "Bearer abc.def.ghi" },
@@ -397,7 +397,7 @@ test("adds custom fields to users in JSON and XML, with defaults for users that 
     (await api.get("/users/1", { ...headers, accept: "application/xml" })).text,
     /<phone>\+44 20<\/phone><tenant>main</,
   );
-  const { insertUser, requireUser } = api.service.use(people);
+  const { insertUser, requireUser } = api.service.use(people).accounts;
   const user = { name: "Bob", email: "bob@example.com", username: "bob", role: "user", passwordHash: null } as const;
   await api.service.store.write({ changes: insertUser({ ...user, now: api.clock.now }) });
   assert.deepEqual(await requireUser(2), { id: 2, name: "Bob", email: "bob@example.com", phone: null, tenant: "main" });
@@ -406,14 +406,14 @@ test("adds custom fields to users in JSON and XML, with defaults for users that 
 test("lets a user delete the account even if there is no administrator, but refuses to delete the last administrator", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [basicLogin(people)]);
-  const { insertUser, passwords } = api.service.use(people);
+  const { accounts: found, logins } = api.service.use(people);
   const remove = (id: number, name: string): Promise<Answered> =>
     api.ask("DELETE", `/users/${id}`, undefined, basicHeader(name, password));
 
   assert.equal((await remove(1, email)).status, 204);
 
-  const passwordHash = await passwords.hash(null, password);
+  const passwordHash = await logins.passwords.hash(null, password);
   const root = { name: "Root", email: "root@example.com", username: "root", role: "admin", passwordHash } as const;
-  await api.service.store.write({ changes: insertUser({ ...root, now: api.clock.now }) });
+  await api.service.store.write({ changes: found.insertUser({ ...root, now: api.clock.now }) });
   assert.equal((await remove(2, "root")).json.code, "last_admin");
 });

@@ -46,9 +46,9 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
     name: "passkeys",
     needs: [people, session],
     setUp(host) {
-      const { accounts: found, beginLogin, endsWith, requireFreshLogin } = host.use(people);
+      const { accounts: found, logins, endings, confirming } = host.use(people);
       const { begin } = host.use(session);
-      endsWith("account", passkeysTable);
+      endings.registerTable("account", passkeysTable);
       return {
         offer: null,
         collections: [passkeysTable],
@@ -60,7 +60,7 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
             logsIn: true,
             consumes: ["application/json"],
             async handle(context) {
-              await requireFreshLogin(context, undefined);
+              await confirming.requireFreshLogin(context, undefined);
               const { key_id: key, public_key } = requireDraft(newPasskey, context, { id: null, current: null }).values;
               const values = { user_id: context.requireIdentity().id, public_key };
               await host.store.write({ changes: [{ kind: "insert", collection: passkeysTable, key, values }] });
@@ -92,7 +92,7 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
                 await host.throttle.fail(context.call);
                 throw problem("invalid_credentials");
               }
-              return beginLogin(context, {
+              return logins.beginLogin(context, {
                 account,
                 proofs: [{ method: "hwk", at: context.now }],
                 begin,
@@ -148,7 +148,7 @@ function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Fea
     name: "badge-login",
     needs: [people, begins],
     setUp(host) {
-      const { accounts: found, beginLogin } = host.use(people);
+      const { accounts: found, logins } = host.use(people);
       const { begin } = host.use<SessionLogin | TokenLogin>(begins);
       const endpoints = (["POST", "GET"] as const).map((method) =>
         defineEndpoint({
@@ -161,7 +161,7 @@ function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Fea
             if (account?.active !== true) throw problem("invalid_credentials");
             const proofs = [{ method: "hwk", at: context.call.now }] as const;
             const options = { cookie: context.params.how === "cookie" };
-            return beginLogin(context, { account, proofs, begin: begin as Beginning<typeof options>, options });
+            return logins.beginLogin(context, { account, proofs, begin: begin as Beginning<typeof options>, options });
           },
         }),
       );

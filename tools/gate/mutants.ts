@@ -21,7 +21,8 @@ const noChanges: Replace = () => "[]";
 const first: Replace = ([value = ""]) => value;
 
 /**
- * The functions of the gate (`src/features/auth/gate`), which checks that a login has enough proofs. Each has the code that replaces a call
+ * The functions of the gate (`src/features/auth/gate` and `factors`), which checks that a login has enough proofs. Each has
+ * the code that replaces a call
  * of it, as if the gate had agreed.
  */
 const calls: Readonly<Record<string, Replace>> = {
@@ -84,7 +85,7 @@ export const gateFunctions: readonly string[] = [...Object.keys(calls), ...Objec
 
 /** Other folders have different functions with these names. So only their calls in files of the gate are replaced. */
 const onlyOfGate = new Set(["judge", "standing", "endOldest", "requireRoom", "requirePassword", "requireConfirmed"]);
-const gateFile = /\/auth\/gate\/|\/passwords\/proof\.ts$|\/scheme\/(joining|assurance)\.ts$/;
+const gateFile = /\/auth\/(gate|factors)\/|\/people\/fresh-proof\.ts$|\/scheme\/(joining|assurance)\.ts$/;
 
 /** The functions that the changed calls use. They are added to the file. */
 function helpers(file: string): string {

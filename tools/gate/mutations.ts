@@ -25,7 +25,7 @@ const files = [
   "src/access/scheme/assurance.ts",
 ];
 /** Files with refusals of the gate: each `if … throw` in them is removed too. */
-const refusing = /^src\/features\/auth\/gate\/|\/passwords\/proof\.ts$/;
+const refusing = /^src\/features\/auth\/(gate|factors)\/|\/people\/fresh-proof\.ts$/;
 
 /** The fast tests of logins. The tests that notice most removed calls come first. */
 const tests = [

@@ -1,4 +1,4 @@
-import type { AccountsFeature, People } from "../../door/auth.ts";
+import type { AccountsFeature, DeclaredNames, People } from "../../door/auth.ts";
 import type { ServiceFacts } from "../../door/features.ts";
 import type { Problem, Reply } from "../../door/http.ts";
 import { anyone, defineEndpoint, defineFeature, type Context, type Feature } from "../../door/index.ts";
@@ -38,7 +38,7 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
             path: "/",
             access: anyone,
             refusals: "told",
-            documentation: buildDocumentation(parts.people),
+            documentation: buildDocumentation(parts.people.accounts.declared),
             async handle(context) {
               const ways = (found ??= collectWays(host.service()));
               const below = (links: Links): Links =>
@@ -80,7 +80,7 @@ function amongServed(links: Links, served: ReadonlySet<string>): Links {
 }
 
 const addresses = { type: "object", additionalProperties: { type: "string", format: "uri-reference" } };
-const buildDocumentation = ({ roles }: People) => ({
+const buildDocumentation = ({ roles }: DeclaredNames) => ({
   summary: "The entry points, and the caller",
   tag: "system",
   parameters: [ifNoneMatch],
@@ -134,7 +134,8 @@ async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Prom
   if (identity === null) return { caller: null, problem };
   const { id, role, scheme } = identity;
   const { store } = parts;
-  const { users, accounts } = parts.people;
+  const { accounts } = parts.people;
+  const { users } = accounts;
   const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
   if (row === null || account === null) return { caller: null, problem };
   const user = users.show(row.record);

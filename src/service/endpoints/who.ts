@@ -43,7 +43,7 @@ const actorSchema = {
 
 async function greet(people: People, context: Context): Promise<Reply> {
   const { id, username, scheme, actor } = context.requireIdentity();
-  const [user, account] = await Promise.all([people.requireUser(id), people.accounts.find(id)]);
+  const [user, account] = await Promise.all([people.accounts.requireUser(id), people.accounts.find(id)]);
   // A token may still contain the previous name.
   const name = account?.username ?? username;
   return {

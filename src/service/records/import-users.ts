@@ -42,7 +42,7 @@ export async function importUsers(
   const refused: RefusedLine[] = [];
   const candidates: Candidate[] = [];
   for (const { line, record } of lines) {
-    const user = readImportedUser(record, parts.people, options);
+    const user = readImportedUser(record, parts.people.accounts, options);
     if ("reasons" in user) refused.push({ line, reasons: user.reasons });
     else candidates.push({ line, user });
   }
@@ -56,7 +56,7 @@ export async function importUsers(
  * file would need a transaction for each refused line.
  */
 async function withoutTaken(
-  { store, people: { users, accounts } }: Importing,
+  { store, people: { accounts } }: Importing,
   candidates: readonly Candidate[],
   refused: RefusedLine[],
 ): Promise<readonly Candidate[]> {
@@ -64,7 +64,7 @@ async function withoutTaken(
     candidates.map(async (candidate) => {
       const { email, username } = candidate.user;
       const [sameEmail, sameName] = await Promise.all([
-        store.findBy(users.collection, "email", email),
+        store.findBy(accounts.users.collection, "email", email),
         accounts.findByUsername(username),
       ]);
       return {
@@ -93,7 +93,7 @@ async function writeAll(parts: Importing, candidates: readonly Candidate[], refu
 }
 
 function write({ store, people }: Importing, candidates: readonly Candidate[]): Promise<Outcome> {
-  return store.write({ changes: candidates.flatMap(({ user }, at) => people.insertUser(user, at * 2)) });
+  return store.write({ changes: candidates.flatMap(({ user }, at) => people.accounts.insertUser(user, at * 2)) });
 }
 
 function taken(column: string | null): string {

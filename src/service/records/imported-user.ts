@@ -1,4 +1,4 @@
-import { isKnownFormat, type NewUser, type People, type Role } from "../../door/auth.ts";
+import { isKnownFormat, type NewUser, type AccountsContract, type Role } from "../../door/auth.ts";
 import { Flaw, type Field } from "../../door/resources.ts";
 
 export interface ImportOptions {
@@ -38,7 +38,7 @@ type Column = (typeof importedColumns)[number];
 /** Reads one line. Its columns have our names or those of Django's `auth_user`. */
 export function readImportedUser(
   record: Readonly<Record<string, unknown>>,
-  { users: { resource: users }, roles }: Pick<People, "users" | "roles">,
+  { users: { resource: users }, declared: { roles } }: Pick<AccountsContract, "users" | "declared">,
   { staffIsAdmin = false, now }: ImportOptions,
 ): NewUser | Refusal {
   const reasons: string[] = [];

@@ -5,8 +5,8 @@ import {
   identityOf,
   type Account,
   type ExternalIdentity,
-  type People,
   type Role,
+  type UsersMount,
   type WholeExplanation,
 } from "../../door/auth.ts";
 import type { Arrival, ExplainedList } from "../../door/http.ts";
@@ -108,7 +108,8 @@ export async function openOperator({
     observe: observe ?? null,
   });
   const { store } = service;
-  const { users, accounts, bindings } = people;
+  const { accounts } = people;
+  const { users, bindings } = accounts;
 
   async function ask(method: string, path: string, body?: unknown, as?: Account): Promise<OperatorAnswer> {
     if (as !== undefined) vouched.set(String(as.id), as);
@@ -126,10 +127,10 @@ export async function openOperator({
 
   return {
     ask,
-    roles: people.roles,
+    roles: accounts.declared.roles,
     serves: (path) => service.serves(settings.basePath + path),
     findAccount: async (user) => (typeof user === "number" ? accounts.find(user) : accounts.findByUsername(user)),
-    unlock: (username) => people.throttle.unlock(username, service.now()),
+    unlock: (username) => accounts.unlock(username, service.now()),
     listUsers: (where) => listUsers(store, users, where),
     makeFirstAdministrator: () => {
       const passwordFile = process.stdout.isTTY ? null : resolvePasswordFile(settings);
@@ -152,11 +153,7 @@ export async function openOperator({
 }
 
 /** Yields the users whose accounts match the condition, one page after another. */
-async function* listUsers(
-  store: Store,
-  users: People["users"],
-  where: Where | null,
-): AsyncGenerator<readonly ListedUser[]> {
+async function* listUsers(store: Store, users: UsersMount, where: Where | null): AsyncGenerator<readonly ListedUser[]> {
   for await (const page of loadPages(store, accountsCollection, PAGE, where)) {
     const ids = page.map(({ record }) => record["id"]!);
     const named = await store.list({

@@ -44,7 +44,7 @@ export async function makeFirstAdministrator(
   passwordFile: string | null,
 ): Promise<FirstAdministrator | null> {
   const { settings, store } = parts;
-  const { passwords } = parts.people;
+  const { passwords } = parts.people.logins;
   if (await hasAdministrator(store)) return null;
   const username = settings.adminUsername;
   if (settings.adminPassword !== null) {
@@ -83,7 +83,7 @@ async function insertAdministrator(
   passwordUntil?: string,
 ): Promise<boolean> {
   const username = settings.adminUsername;
-  const address = people.users.resource.fields.email.kind;
+  const address = people.accounts.users.resource.fields.email.kind;
   const email = address.parse(username) === username ? username : firstEmail;
   const user = {
     name: "Administrator",
@@ -95,7 +95,7 @@ async function insertAdministrator(
     now,
   } as const;
   const outcome = await store.write({
-    changes: [...people.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
+    changes: [...people.accounts.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
   });
   if (outcome.kind === "written") return true;
   // If another process was faster, the username is taken too. The database may report either error first.

@@ -4,7 +4,8 @@ import { aBoolean, optional, text } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
-import type { NewUser, People } from "../../features/auth/people/people.ts";
+import type { NewUser } from "../../features/auth/people/contracts/accounts.ts";
+import type { People } from "../../features/auth/people/people.ts";
 import { identityOf } from "../../features/auth/records/accounts.ts";
 import type { Store } from "../../store/store.ts";
 import type { AskedHeaders } from "./asking.ts";
@@ -84,11 +85,12 @@ export async function makeUser(
   const username = sketch.username ?? sketch.email ?? `user-${count + 1}@example.com`;
   const email = sketch.email ?? (username.includes("@") ? username : `${username}@example.com`);
   const role = sketch.role ?? "user";
-  if (!people.roles.includes(role))
-    throw new TypeError(`There is no role ${role}. The declared roles are ${people.roles.join(", ")}.`);
+  const { declared, insertUser } = people.accounts;
+  if (!declared.roles.includes(role))
+    throw new TypeError(`There is no role ${role}. The declared roles are ${declared.roles.join(", ")}.`);
   const user = { name: sketch.name ?? `User ${count + 1}`, email, username, role, passwordHash: null };
   const more = sketch.active === undefined ? {} : { active: sketch.active };
-  const outcome = await store.write({ changes: people.insertUser({ ...user, ...more, emailOrigin: "vouched", now }) });
+  const outcome = await store.write({ changes: insertUser({ ...user, ...more, emailOrigin: "vouched", now }) });
   if (outcome.kind !== "written")
     throw new TypeError(`The user ${username} cannot be made: ${JSON.stringify(outcome)}`);
   return { id: Number(outcome.rows[0]!.record["id"]), username, email, role };

@@ -21,10 +21,11 @@ import { neededLevel } from "../gate/policy.ts";
 import { aRangeURL, breachedPasswords } from "../passwords/breached-passwords.ts";
 import { hashesAtOnce } from "../passwords/hash-threads.ts";
 import { makePasswords, type Passwords } from "../passwords/passwords.ts";
+import type { LoginSource } from "../people/contracts/endings.ts";
 import { requireFreshLogin } from "../people/fresh-proof.ts";
 import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../people/options.ts";
 import type { AccountsParts, UsersParts } from "../people/parts.ts";
-import type { AccountsFeature, LoginSource } from "../people/people.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { accountsCollection, storeAccounts, type Accounts } from "../records/accounts.ts";
 import { bindingsCollection, storeBindings } from "../records/bindings.ts";
 import { makeRevocations, type Revocations } from "../records/revocation.ts";
@@ -130,7 +131,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const endings = makeEndings();
   const sources: LoginSource[] = [];
   const verifier = makeVerifierPlace();
-  const needs = { revocationSeconds: 0, outside: false, mails: false };
+  const needs = { revocationSeconds: 0, outside: false };
   const notifiers: Notify[] = [];
   const notify: Notify = (...event) => notifiers.flatMap((each) => each(...event));
   const rule = options.secondFactor ?? "optional";
@@ -174,11 +175,12 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     outsideLogins: assembled.parts.outsideLogins,
     sources,
     roles,
-    provesAddresses: () => needs.mails,
+    provesAddresses: () => assembled.gate.mail.step !== null,
     takesOutsideLogins: () => needs.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
-  const collected: Collected = { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix };
+  const declared = { roles, identityFields, issuer, tokenPrefix };
+  const collected: Collected = { sources, needs, notifiers, endings, declared };
   return {
     offer: buildOffer(host, parts, assembled.parts, collected),
     mounts: [parts.users],
@@ -188,7 +190,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
       oneTimePasswordEndpoint(parts),
       ...assembled.endpoints(),
     ],
-    standing: assembled.gate.standing,
+    standing: assembled.gate.checkAssurance,
     identity: identityFields,
     roles,
     collections: [accountsCollection, bindingsCollection, revocationsCollection, ...gateCollections],

@@ -31,10 +31,12 @@ export function makeEndings(): Endings {
     },
     add(when, collection, ended) {
       const wrong = buildChoiceCheck("password", "account")(when);
-      if (wrong !== null) throw new DeclarationError([`endsWith: its first argument is ${shown(when)}; ${wrong}`]);
+      if (wrong !== null) throw new DeclarationError([`registerTable: its first argument is ${shown(when)}; ${wrong}`]);
       const input: unknown = collection;
       if (!isObject(input) || !isText(input["name"]) || !Array.isArray(input["columns"]))
-        throw new DeclarationError([`endsWith("${when}"): the table is ${shownWithoutText(input)}; give a collection`]);
+        throw new DeclarationError([
+          `registerTable("${when}"): the table is ${shownWithoutText(input)}; give a collection`,
+        ]);
       const found = tableMistakes(when, collection);
       if (isAssembled)
         found.push(`${describeCall(when, collection)}: the features are set up already; call it in setUp`);
@@ -69,5 +71,5 @@ function tableMistakes(when: When, collection: Collection): string[] {
 }
 
 function describeCall(when: When, { name }: Collection): string {
-  return `endsWith("${when}", ${name})`;
+  return `registerTable("${when}", ${name})`;
 }

@@ -7,8 +7,8 @@ import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/de
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
+import type { LoginSource } from "../people/contracts/endings.ts";
 import type { AccountsParts } from "../people/parts.ts";
-import type { LoginSource } from "../people/people.ts";
 import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../records/logins.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../requests/access.ts";
 import { requireAccount } from "./people.ts";

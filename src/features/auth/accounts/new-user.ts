@@ -4,7 +4,7 @@ import { insert } from "../../../http/declarations/table.ts";
 import { isStored } from "../../../resource/declaration/field.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
-import type { NewUser } from "../people/people.ts";
+import type { NewUser } from "../people/contracts/accounts.ts";
 import { accountsCollection, firstGeneration } from "../records/accounts.ts";
 import { resolveDefault } from "./standard.ts";
 

@@ -2,9 +2,9 @@ import { isAmbient, type Scheme } from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
-import type { ProvedPassword } from "../passwords/passwords.ts";
+import type { FirstStep } from "../gate/contract.ts";
+import type { LoginBody } from "../people/contracts/logins.ts";
 import type { AccountsParts } from "../people/parts.ts";
-import type { LoginBody } from "../people/people.ts";
 import type { Account } from "../records/accounts.ts";
 import type { ShownUser } from "../records/users.ts";
 
@@ -22,23 +22,35 @@ export async function requireUser({ store, users }: AccountsParts, id: number): 
   return users.show(row.record);
 }
 
-/**
- * Checks the first proof of a login: an account and its password. The response is the same for every reason of a
- * failure.
- */
-export async function requireLogin(
-  { passwords }: AccountsParts,
-  { call }: Context,
-  credentials: { readonly username: string; readonly password: string },
+/** The body of a login without any proof. */
+export const noProof: LoginBody = {
+  username: null,
+  password: null,
+  pending: null,
+  credential: null,
+  email: null,
+  code: null,
+  token: null,
+};
+
+/** Checks the first proof of a login. The response to a name and a password is the same for every reason of a failure. */
+export async function proveFirst(
+  { gate, passwords }: AccountsParts,
+  context: Context,
+  body: LoginBody,
   schemes: readonly Scheme[],
-): Promise<ProvedPassword> {
-  const proved = await passwords.login(call, credentials.username, credentials.password);
+): Promise<FirstStep> {
+  const first = gate.findFirstProof(body);
+  if (first !== null && body.username === null && body.password === null) return first.prove(context, body);
+  const { username, password } = requireNameAndPassword(body);
+  const { call } = context;
+  const proved = await passwords.login(call, username, password);
   if (proved !== null) return proved;
   throw problem("invalid_credentials", { headers: [["WWW-Authenticate", chooseChallenge(call, schemes)]] });
 }
 
 /** Returns the name and the password of a login. Ends the request (400) if one is missing. */
-export function requireNameAndPassword({ username, password }: Pick<LoginBody, "username" | "password">) {
+function requireNameAndPassword({ username, password }: Pick<LoginBody, "username" | "password">) {
   if (username !== null && password !== null) return { username, password };
   const missing = Object.entries({ username, password }).filter(([, value]) => value === null);
   throw invalid(

@@ -11,15 +11,19 @@ import type { Context } from "../../../http/request/exchange.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning } from "../gate/contract.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
+import type { EndingsContract } from "../people/contracts/endings.ts";
+import type { LoginsContract } from "../people/contracts/logins.ts";
 import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
-import type { People } from "../people/people.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../requests/access.ts";
 import { proofField, withoutKey } from "../requests/fresh-login.ts";
 import type { APITokens } from "./tokens.ts";
 
 /** The parts that API tokens need. */
 export interface APITokensParts {
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "find" | "requireAccount">;
+  readonly logins: Pick<LoginsContract, "prove" | "beginLogin" | "vouch">;
+  readonly endings: Pick<EndingsContract, "outsideEnd">;
   readonly tokens: APITokens;
   /** The kind of login that returns an API token. */
   readonly begin: Beginning<{}>;
@@ -34,7 +38,7 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
-      target: (context) => parts.people.requireAccount(context),
+      target: (context) => parts.accounts.requireAccount(context),
       consumes: ["application/json"],
       bodyOptional: true,
       documentation: documentation.issue,
@@ -113,10 +117,10 @@ const documentation = {
 } satisfies Record<string, EndpointDocumentation>;
 
 async function issue(parts: APITokensParts, context: Context): Promise<Reply> {
-  const account = await parts.people.requireAccount(context);
+  const account = await parts.accounts.requireAccount(context);
   const { transient } = requireDraft(fresh, context, { id: null, current: null });
-  const expiresAt = parts.people.outsideEnd(context);
-  const admission = await parts.people.vouch(context, account, transient.current_password);
+  const expiresAt = parts.endings.outsideEnd(context);
+  const admission = await parts.logins.vouch(context, account, transient.current_password);
   const { token, created } = await parts.tokens.issue(admission, context.call.now, expiresAt);
   await requireStillKnown(context);
   return {
@@ -131,13 +135,13 @@ function reply(token: string): Reply {
 }
 
 async function show(parts: APITokensParts, context: Context): Promise<Reply> {
-  const found = await parts.tokens.find((await parts.people.requireAccount(context)).id);
+  const found = await parts.tokens.find((await parts.accounts.requireAccount(context)).id);
   if (found === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value: found, element: "token" } };
 }
 
 async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
-  const revoked = await parts.tokens.revoke((await parts.people.requireAccount(context)).id);
+  const revoked = await parts.tokens.revoke((await parts.accounts.requireAccount(context)).id);
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
 }
@@ -148,19 +152,19 @@ async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
  */
 async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
   if (context.body?.mediaType === formType) context.requireSameSite();
-  const proved = await logInWith(parts.people, context);
-  return parts.people.beginLogin(context, { ...proved, begin: parts.begin, options: {} });
+  const proved = await logInWith(parts.logins.prove, context);
+  return parts.logins.beginLogin(context, { ...proved, begin: parts.begin, options: {} });
 }
 
 /** Returns the response with the user's API token. Makes the token if there is none. */
 export async function startAPIToken(
-  { people, tokens }: Omit<APITokensParts, "begin">,
+  { accounts, tokens }: Pick<APITokensParts, "accounts" | "tokens">,
   { call }: Context,
   admission: Admission,
 ): Promise<Reply> {
   const { token } = await tokens.issue(admission, call.now);
   // If the password was changed at the same time, the caller with the old password must not receive the token.
-  const account = await people.accounts.find(admission.userId);
+  const account = await accounts.find(admission.userId);
   if (account?.generation !== admission.generation) throw problem("invalid_credentials");
   return reply(token);
 }

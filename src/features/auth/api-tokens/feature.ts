@@ -27,21 +27,21 @@ export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): 
       requireOptions(options, loginChecks);
       const { enabled = true } = options;
       const { store, secret, observe } = host;
-      const offered = host.use(people);
-      const { accounts, tokenPrefix: prefix } = offered;
-      const parts = { people: offered, tokens: storeAPITokens({ store, secret, observe, prefix }) };
+      const { accounts, logins, endings } = host.use(people);
+      const { tokenPrefix: prefix } = accounts.declared;
+      const tokens = storeAPITokens({ store, secret, observe, prefix });
       const beginning: Beginning<{}> = {
         name: "api-token",
         keptBy: () => "text",
-        start: (context, admission) => startAPIToken(parts, context, admission),
+        start: (context, admission) => startAPIToken({ accounts, tokens }, context, admission),
       };
       // If API tokens are turned off, a login that still waits for a second factor cannot be completed. It expires.
-      const begin = enabled ? offered.begins(beginning) : beginning;
-      parts.people.endsWith("account", apiTokensCollection);
+      const begin = enabled ? logins.registerLogin(beginning) : beginning;
+      endings.registerTable("account", apiTokensCollection);
       return {
-        offer: parts.tokens,
-        schemes: enabled ? [token({ tokens: parts.tokens, accounts, prefix })] : [],
-        endpoints: enabled ? apiTokenEndpoints({ ...parts, begin }) : [],
+        offer: tokens,
+        schemes: enabled ? [token({ tokens, accounts, prefix })] : [],
+        endpoints: enabled ? apiTokenEndpoints({ accounts, logins, endings, tokens, begin }) : [],
         collections: [apiTokensCollection],
       };
     },

@@ -20,8 +20,8 @@ export function basicLogin(people: AccountsFeature, ...options: []): Feature {
     needs: [people],
     setUp(host) {
       requireNoOptions(options);
-      const { accounts, passwords } = host.use(people);
-      return { offer: null, schemes: [basic({ accounts, passwords })] };
+      const { accounts, logins } = host.use(people);
+      return { offer: null, schemes: [basic({ accounts, passwords: logins.passwords })] };
     },
   });
 }

@@ -32,7 +32,7 @@ export class Admission {
   #isSpent = false;
 
   private constructor(key: symbol, account: Account, proofs: readonly Proof[], notices: readonly Change[] = []) {
-    if (key !== gateKey) throw new TypeError("Only people.beginLogin and people.vouch make an Admission.");
+    if (key !== gateKey) throw new TypeError("Only logins.beginLogin and logins.vouch make an Admission.");
     this.#account = account;
     this.userId = account.id;
     this.generation = account.generation;
@@ -46,7 +46,7 @@ export class Admission {
   static spend(admission: Admission): Account {
     if (typeof admission !== "object" || admission === null || !(#isSpent in admission))
       throw new TypeError(
-        "This function starts a login and needs an Admission. Only people.beginLogin and people.vouch make it.",
+        "This function starts a login and needs an Admission. Only logins.beginLogin and logins.vouch make it.",
       );
     if (admission.#isSpent) throw new TypeError("This Admission has started a login before. Each login needs its own.");
     admission.#isSpent = true;

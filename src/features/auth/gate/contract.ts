@@ -15,7 +15,7 @@ export type SecondFactorRule = "optional" | "admins" | "everyone";
 export type BeginningOptions = Readonly<Record<string, JSONValue>>;
 
 /**
- * A kind of login: a session, a token pair, an API token. It is registered by name in `setUp` (`people.begins`), so
+ * A kind of login: a session, a token pair, an API token. It is registered by name in `setUp` (`logins.registerLogin`), so
  * that the gate can start it later if the login waits for a factor.
  */
 export interface Beginning<O extends BeginningOptions = BeginningOptions> {
@@ -94,7 +94,7 @@ export interface FirstProofBody {
   readonly token: string | null;
 }
 
-/** A first proof other than a password, for `POST /api/session/` and `POST /api/token/`. Registered in `setUp` (`people.firstProof`). */
+/** A first proof other than a password, for `POST /api/session/` and `POST /api/token/`. Registered in `setUp` (`logins.registerFirstProof`). */
 export interface FirstProof {
   /** The members of the body that this proof needs. `prove` is called if all of them are present. */
   readonly members: readonly (keyof FirstProofBody)[];
@@ -104,7 +104,7 @@ export interface FirstProof {
 
 /**
  * The proof by mail that the gate asks for before a user adds the first factor during a login. Otherwise a caller who knows only the password
- * could add a factor. Registered in `setUp` (`people.mailStep`).
+ * could add a factor. Registered in `setUp` (`factors.registerMailStep`).
  */
 export interface MailStep {
   /** Returns false if no mailbox can have the account's address. Such an account adds its first factor without a code by mail. */
@@ -146,7 +146,7 @@ export interface Enrolment {
   readonly shown: Readonly<Record<string, JSONValue>>;
 }
 
-/** A kind of factor, registered in `setUp` (`people.factorKind`). A third party can write one. */
+/** A kind of factor, registered in `setUp` (`factors.registerFactorKind`). A third party can write one. */
 export interface FactorKind {
   /** In lower case: `totp`, `passkey`. */
   readonly name: string;
@@ -191,7 +191,7 @@ export interface OutsideWay {
 
 /**
  * Finds the pages of other parties that confirm a login of an account with neither a password nor a factor. Registered in `setUp`
- * (`people.outsideConfirmation`).
+ * (`confirming.registerOutsideConfirmation`).
  */
 export type FindOutsideWays = (context: Context, account: Account) => Promise<readonly OutsideWay[]>;
 

@@ -82,17 +82,17 @@ export interface Gate {
    */
   admitConfirmed(call: Call, login: ProvedLogin, changes: readonly Change[]): Promise<Admission | null>;
   /** Decides whether an accepted credential proves enough for its account. */
-  readonly standing: AssuranceCheck;
+  readonly checkAssurance: AssuranceCheck;
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
   /** Registers a kind of login and returns it. Throws `DeclarationError` if its name is taken. */
-  begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
+  registerLogin<O extends BeginningOptions>(kind: Beginning<O>): Beginning<O>;
   /** Registers a first proof other than a password. */
-  firstProof(proof: FirstProof): void;
+  registerFirstProof(proof: FirstProof): void;
   /** Returns the registered first proof whose members are all in this body. Returns null if there is none. */
   findFirstProof(body: FirstProofBody): FirstProof | null;
   /** Registers a kind of factor. Throws `DeclarationError` if its name is taken. */
-  factorKind(kind: FactorKind): void;
+  registerFactorKind(kind: FactorKind): void;
   /** The proof by mail before a first factor is added. Its member `step` is null if mail is off. */
   readonly mail: { step: MailStep | null };
   readonly beginnings: ReadonlyMap<string, Beginning>;
@@ -109,7 +109,7 @@ export function makeGate(parts: GateParts): Gate {
   const isEnough = (account: Account, proofs: readonly Proof[]): boolean =>
     computeLevel(proofs) >= neededLevel(account, rule);
 
-  const standing: AssuranceCheck = (scheme, identity, call) =>
+  const checkAssurance: AssuranceCheck = (scheme, identity, call) =>
     after(decide(scheme, identity), (decided) => {
       const isLogin = identity.sessionId !== undefined || identity.family !== undefined;
       if (decided !== insufficient || !isLogin || identity.actor !== undefined) return decided;
@@ -141,7 +141,7 @@ export function makeGate(parts: GateParts): Gate {
     beginnings,
     kinds,
     isEnough,
-    standing,
+    checkAssurance,
     async beginLogin(context, attempt) {
       requireInTime(context);
       const { account, begin, options } = attempt;
@@ -169,14 +169,14 @@ export function makeGate(parts: GateParts): Gate {
       const { kind } = await parts.store.write({ changes });
       return kind === "written" ? admit(account, proofs) : null;
     },
-    begins(beginning) {
-      register(beginnings, beginning, "logins");
-      return beginning;
+    registerLogin(kind) {
+      register(beginnings, kind, "logins");
+      return kind;
     },
-    firstProof: (proof) => void firstProofs.push(proof),
+    registerFirstProof: (proof) => void firstProofs.push(proof),
     findFirstProof: (body) =>
       firstProofs.find(({ members }) => members.every((member) => body[member] !== null)) ?? null,
-    factorKind: (kind) => register(kinds, kind, "factors"),
+    registerFactorKind: (kind) => register(kinds, kind, "factors"),
   };
 }
 

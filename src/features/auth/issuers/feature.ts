@@ -33,10 +33,12 @@ export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions
     needs: [people],
     setUp(host) {
       requireOptions(options, checks);
-      const { bindings, issuer: ownIssuer, takeOutsideLogins } = host.use(people);
-      takeOutsideLogins();
+      const { bindings, declared: names, announceOutsideLogins } = host.use(people).accounts;
+      announceOutsideLogins();
       const { cookie, ...outside } = options;
-      const issuers = declared(() => externalIssuers({ ...outside, ownIssuer, bindings, observe: host.observe }));
+      const issuers = declared(() =>
+        externalIssuers({ ...outside, ownIssuer: names.issuer, bindings, observe: host.observe }),
+      );
       return { offer: issuers, schemes: [externalBearer({ issuers, ...(cookie === undefined ? {} : { cookie }) })] };
     },
   });

@@ -10,7 +10,9 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
 import { dateTime, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import type { People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
+import type { EndingsContract } from "../people/contracts/endings.ts";
+import type { LoginsContract } from "../people/contracts/logins.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../requests/access.ts";
 import { proofSchema } from "../requests/documentation.ts";
 import { proofField, withoutKey } from "../requests/fresh-login.ts";
@@ -30,7 +32,9 @@ const newKey = defineResource({
 
 /** The dependencies of the endpoints of named keys. */
 export interface KeysParts {
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "requireAccount">;
+  readonly logins: Pick<LoginsContract, "vouch">;
+  readonly endings: Pick<EndingsContract, "outsideEnd">;
   readonly keys: NamedKeys;
 }
 
@@ -44,7 +48,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
-      target: (context) => parts.people.requireAccount(context),
+      target: (context) => parts.accounts.requireAccount(context),
       consumes: ["application/json"],
       documentation: documentation.create,
       guard: withoutKey,
@@ -145,14 +149,14 @@ async function create(parts: KeysParts, context: Context): Promise<Reply> {
   const draft = requireDraft(newKey, context, { id: null, current: null });
   const input = draft.values;
   const { name } = input;
-  const latest = parts.people.outsideEnd(context);
+  const latest = parts.endings.outsideEnd(context);
   const expiresAt = input.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
   const { now } = context.call;
   if (input.scopes !== null && !areScopes(input.scopes)) throw invalid([scopesIssue]);
   if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
   if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
-  const account = await parts.people.requireAccount(context);
-  const admission = await parts.people.vouch(context, account, draft.transient.current_password);
+  const account = await parts.accounts.requireAccount(context);
+  const admission = await parts.logins.vouch(context, account, draft.transient.current_password);
   const { listed, key } = await parts.keys.create(admission, { name, scopes: input.scopes, expiresAt }, now);
   await requireStillKnown(context);
   return {
@@ -184,7 +188,7 @@ function lateIssue(latest: number) {
 }
 
 async function list(parts: KeysParts, context: Context): Promise<Reply> {
-  const { id } = await parts.people.requireAccount(context);
+  const { id } = await parts.accounts.requireAccount(context);
   const { items: value, headers } = await readPage<ListedKey>(context, {
     placeOf: (key) => [key.created_at, key.id],
     read: (page) => parts.keys.list(id, page),
@@ -193,7 +197,7 @@ async function list(parts: KeysParts, context: Context): Promise<Reply> {
 }
 
 async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {
-  const value = await parts.keys.find((await parts.people.requireAccount(context)).id, context.params.key_id);
+  const value = await parts.keys.find((await parts.accounts.requireAccount(context)).id, context.params.key_id);
   if (value === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
 }
@@ -201,7 +205,7 @@ async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {
 type KeyContext = Context<{ readonly id: number; readonly key_id: string }>;
 
 async function revoke(parts: KeysParts, context: KeyContext): Promise<Reply> {
-  const revoked = await parts.keys.revoke((await parts.people.requireAccount(context)).id, context.params.key_id);
+  const revoked = await parts.keys.revoke((await parts.accounts.requireAccount(context)).id, context.params.key_id);
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
 }

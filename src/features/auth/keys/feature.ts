@@ -19,10 +19,10 @@ export function namedKeys(people: AccountsFeature, options: LoginOptions = {}): 
       requireOptions(options, loginChecks);
       const { enabled = true } = options;
       const { store, secret, observe } = host;
-      const offered = host.use(people);
-      const { accounts, tokenPrefix: prefix } = offered;
-      const parts = { people: offered, keys: storeNamedKeys({ store, secret, observe, prefix }) };
-      parts.people.endsWith("account", namedKeysCollection);
+      const { accounts, logins, endings } = host.use(people);
+      const { tokenPrefix: prefix } = accounts.declared;
+      const parts = { accounts, logins, endings, keys: storeNamedKeys({ store, secret, observe, prefix }) };
+      endings.registerTable("account", namedKeysCollection);
       return {
         offer: parts.keys,
         schemes: enabled ? [token({ tokens: parts.keys, accounts, prefix })] : [],

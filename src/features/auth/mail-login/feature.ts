@@ -1,3 +1,4 @@
+import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
@@ -7,7 +8,9 @@ import type { Context } from "../../../http/request/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
 import { mailEndpoint } from "../mailbox/asking.ts";
 import type { GivenProof, Mailbox, Purpose } from "../mailbox/contract.ts";
-import type { AccountsFeature, People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
+import type { ChangingContract } from "../people/contracts/changing.ts";
+import type { AccountsFeature } from "../people/people.ts";
 
 /**
  * Users log in with a code or a link that they get by mail: `POST /api/login/code/`, then `POST /api/session/` or `POST /api/token/` with
@@ -31,7 +34,7 @@ export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Featu
     name: "mail-login",
     needs: [people, box],
     setUp(host) {
-      const offered = host.use(people);
+      const { accounts, logins, changing } = host.use(people);
       const purpose = host.use(box).purpose({
         name: "login",
         linkSeconds: 1800,
@@ -39,13 +42,13 @@ export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Featu
         template: "login_code",
         path: "login",
       });
-      const proving = (context: Context, givenProof: GivenProof) =>
-        prove({ people: offered, purpose }, context, givenProof);
-      offered.firstProof({
+      const parts = { accounts, changing, throttle: host.throttle, purpose };
+      const proving = (context: Context, givenProof: GivenProof) => prove(parts, context, givenProof);
+      logins.registerFirstProof({
         members: ["token"],
         prove: (context, { token }: FirstProofBody) => proving(context, { token: token! }),
       });
-      offered.firstProof({
+      logins.registerFirstProof({
         members: ["email", "code"],
         prove: (context, { email, code }: FirstProofBody) => proving(context, { email: email!, code: code! }),
       });
@@ -53,7 +56,7 @@ export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Featu
       return {
         offer: null,
         endpoints: [
-          mailEndpoint({ path: PATH, summary, tag: "session", people: offered, purpose, host }),
+          mailEndpoint({ path: PATH, summary, tag: "session", users: accounts.users, purpose, host }),
           linkEndpoint(purpose),
         ],
       };
@@ -101,7 +104,9 @@ function maskAddress(address: string): string {
 }
 
 interface MailLoginParts {
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "find">;
+  readonly changing: Pick<ChangingContract, "proveAddress">;
+  readonly throttle: LoginThrottle;
   readonly purpose: Purpose;
 }
 
@@ -111,21 +116,21 @@ interface MailLoginParts {
  * the account, before a factor is asked for.
  */
 async function prove(
-  { people, purpose }: MailLoginParts,
+  { accounts, changing, throttle, purpose }: MailLoginParts,
   context: Context,
   givenProof: GivenProof,
 ): Promise<FirstStep> {
   const { call } = context;
-  await people.throttle.check(call);
+  await throttle.check(call);
   const proof = await purpose.find(context, givenProof);
   const account = proof?.user ?? null;
   if (proof === null || account === null) {
-    await people.throttle.fail(call);
+    await throttle.fail(call);
     throw refused(context);
   }
-  const changes = [...proof.changes, ...(await people.proveAddress(account, call.now))];
+  const changes = [...proof.changes, ...(await changing.proveAddress(account, call.now))];
   if ((await context.write({ changes })).kind !== "written") throw refused(context);
-  const proved = await people.accounts.find(account.id);
+  const proved = await accounts.find(account.id);
   if (proved === null) throw refused(context);
   return { account: proved, proofs: [{ method: "mail", at: call.now }] };
 }

@@ -13,8 +13,8 @@ import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
-import type { People } from "../people/people.ts";
 import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
+import type { UsersMount } from "../records/users.ts";
 import { codeField } from "../requests/codes.ts";
 import { wayBack } from "../requests/way-back.ts";
 import type { GivenProof, Purpose } from "./contract.ts";
@@ -59,13 +59,13 @@ export interface MailEndpoint {
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
-  readonly people: People;
+  readonly users: UsersMount;
   readonly purpose: Purpose;
   readonly host: Pick<Host, "store" | "ownOrigins">;
 }
 
 /** Returns an endpoint that accepts `{email}` and answers 202 `{}`, in the same time for every address. */
-export function mailEndpoint({ path, summary, tag, people, purpose, host }: MailEndpoint): Endpoint {
+export function mailEndpoint({ path, summary, tag, users, purpose, host }: MailEndpoint): Endpoint {
   return builtInEndpoint({
     ...openPost,
     path,
@@ -88,7 +88,7 @@ export function mailEndpoint({ path, summary, tag, people, purpose, host }: Mail
     async handle(context) {
       requireOwnForm(context, host.ownOrigins);
       const { values } = requireDraft(mailRequest, context, { id: null, current: null });
-      await purpose.send(context, await findRecipient(host, people, values.email));
+      await purpose.send(context, await findRecipient(host, users, values.email));
       return accepted(context, values.next);
     },
   });
@@ -100,7 +100,7 @@ export function mailEndpoint({ path, summary, tag, people, purpose, host }: Mail
  */
 async function findRecipient(
   { store }: MailEndpoint["host"],
-  { users }: People,
+  users: UsersMount,
   address: string,
 ): Promise<{ readonly address: string; readonly user: Account | null }> {
   const user = await store.findBy(users.collection, "email", address);

@@ -2,7 +2,7 @@ import { storedOf } from "../../../http/declarations/table.ts";
 import { isReserved } from "../../../resource/kinds/mailbox.ts";
 import type { Store } from "../../../store/store.ts";
 import type { MailStep, MailStepPurpose } from "../gate/contract.ts";
-import type { People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
 import { verifyEmail } from "../people/proved-address.ts";
 import type { Account } from "../records/accounts.ts";
 import type { Purpose, PurposeDeclaration } from "./contract.ts";
@@ -28,14 +28,14 @@ export const confirmation: PurposeDeclaration = {
 /** The parts of the step of the gate. */
 export interface EnrolmentStepParts {
   readonly store: Store;
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "users">;
   readonly purposes: Readonly<Record<MailStepPurpose, Purpose>>;
 }
 
 /** Makes the step of the gate that asks for a code from the mailbox of the account's address. */
-export function enrolmentStep({ store, people, purposes }: EnrolmentStepParts): MailStep {
+export function enrolmentStep({ store, accounts, purposes }: EnrolmentStepParts): MailStep {
   async function findAddress({ id }: Account): Promise<string | null> {
-    const user = await store.find(people.users.collection, id);
+    const user = await store.find(accounts.users.collection, id);
     return user === null ? null : storedOf(user).email;
   }
 

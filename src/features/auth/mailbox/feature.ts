@@ -68,7 +68,7 @@ export function mailbox(
     setUp(host) {
       requireOptions(options, checks);
       const { links = {} } = options;
-      const offered = host.use(people);
+      const { accounts, factors, endings } = host.use(people);
       const mailer = host.use(mail);
       const declarations = new Map<string, PurposeDeclaration>();
       const tokens = makeProofTokens(host.secret);
@@ -87,23 +87,22 @@ export function mailbox(
       });
       const parts: PurposeParts = {
         store: host.store,
-        people: offered,
+        accounts,
         tokens,
         key: host.secret.deriveOldest("mailbox"),
         queue: mailer.kind({ name: "mailbox", compose: composer.compose }),
       };
-      offered.endsWith("password", mailProofsCollection, endedWithPassword);
-      offered.takeMailProofs();
+      endings.registerTable("password", mailProofsCollection, endedWithPassword);
       function purpose(declaration: PurposeDeclaration): Purpose {
         if (declarations.has(declaration.name))
           throw new DeclarationError([`two purposes of mails are called ${declaration.name}; rename one`]);
         declarations.set(declaration.name, declaration);
         return makePurpose(parts, declaration);
       }
-      offered.mailStep(
+      factors.registerMailStep(
         enrolmentStep({
           store: host.store,
-          people: offered,
+          accounts,
           purposes: { enrolment: purpose(enrolment), confirmation: purpose(confirmation) },
         }),
       );

@@ -6,7 +6,7 @@ import { storedOf } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { fold } from "../../../store/fold.ts";
 import { OVERTAKEN, type Change, type Store } from "../../../store/store.ts";
-import type { People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
 import type { Account } from "../records/accounts.ts";
 import type { QueuedMail } from "./composing.ts";
 import type { GivenProof, MailRequest, Purpose, PurposeDeclaration, RedeemedProof } from "./contract.ts";
@@ -31,7 +31,7 @@ const MOST_ATTEMPTS = 100;
 /** The parts of proofs by mail of one service. */
 export interface PurposeParts {
   readonly store: Store;
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "find" | "users">;
   readonly tokens: ProofTokens;
   /** The secret key of the digests that replace addresses in stored rows. */
   readonly key: Uint8Array;
@@ -179,19 +179,19 @@ function isRedeemable({ notice, userId, data }: MailProof): boolean {
 
 /** Returns the account of a proof. Returns null if it may not log in, or if it has another address or password now. */
 async function findUser(
-  { store, people }: PurposeParts,
+  { store, accounts }: PurposeParts,
   { address: kind = "current" }: PurposeDeclaration,
   userId: number,
   { address, generation, outlives }: MailProof,
 ): Promise<Account | null> {
-  const account = await people.accounts.find(userId);
+  const account = await accounts.find(userId);
   if (account === null || !account.active) return null;
   // The password or the logins have changed since the request. The row of a link that outlives them is still stored, and another row is if
   // a process of an earlier version changed the password.
   const isOutlived = outlives && (account.emailVerifiedAt ?? null) === null;
   if (generation !== null && generation !== account.generation && !isOutlived) return null;
   if (kind === "new") return account;
-  const row = await store.find(people.users.collection, userId);
+  const row = await store.find(accounts.users.collection, userId);
   return row !== null && fold(storedOf(row).email) === fold(address) ? account : null;
 }
 

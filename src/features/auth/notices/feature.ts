@@ -37,11 +37,11 @@ export function accountNotices(people: AccountsFeature, mail: Feature<Mailer>): 
     name: "account-notices",
     needs: [people, mail],
     setUp(host) {
-      const { accounts, users, notices } = host.use(people);
+      const { accounts, confirming } = host.use(people);
       const queue = host.use(mail).kind<QueuedNotice>({
         name: "notice",
         async compose({ notice, user, at, to, event, was }, { store, now }) {
-          const row = await store.find(users.collection, user);
+          const row = await store.find(accounts.users.collection, user);
           const account = await accounts.find(user);
           if (row === null || account === null) return null;
           if (isPrepared({ ...account, ...was })) return null;
@@ -51,7 +51,7 @@ export function accountNotices(people: AccountsFeature, mail: Feature<Mailer>): 
           return { to: to ?? storedOf(row).email, template: notice, values };
         },
       });
-      notices((notice, account, now, to) => {
+      confirming.registerNotices((notice, account, now, to) => {
         const { id: user, emailVerifiedAt = null, emailOrigin = "given" } = account;
         const event = randomBytes(12).toString("base64url");
         // After the event, the account no longer shows whether its old address was proved.

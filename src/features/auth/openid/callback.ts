@@ -14,7 +14,7 @@ import { redirect, refusal, type ProviderLoginParts } from "./parts.ts";
 /** Receives the answer of a provider. A failure counts as a wrong credential of its address, because each try is a request to the provider. */
 export async function callback(parts: ProviderLoginParts, context: Context, client: ProviderClient): Promise<Reply> {
   const { call } = context;
-  const { throttle } = parts.people;
+  const { throttle } = parts;
   const subject = formatNetwork(call.client.address);
   const room = () => after(throttle.check(call), (left) => [{ subject, left: () => left }]);
   return parts.sideBySide(room, async () => {
@@ -82,7 +82,7 @@ async function logIn(
   const proof = proofBy(provider, identity, confirmed.claims);
   try {
     const { begin } = parts;
-    const reply = await parts.people.beginLogin(context, { account, proofs: [proof], begin, options: {} });
+    const reply = await parts.logins.beginLogin(context, { account, proofs: [proof], begin, options: {} });
     return redirect(flow.next, [...(reply.headers ?? []), header]);
   } catch (error) {
     const page = parts.factorPage();

@@ -42,7 +42,7 @@ export async function confirmLogin(
     throw refused("the user logged in at the provider more than ten minutes ago, although max_age was sent");
   const identity = await parts.identities.findLinked({ issuer: provider.issuer, subject: claims.sub });
   if (identity?.userId !== waiting.userId) throw refused("the identity is not linked to the account of the login");
-  return parts.people.confirmFromOutside(context, waiting, proofBy(provider, identity, claims));
+  return parts.confirming.confirmFromOutside(context, waiting, proofBy(provider, identity, claims));
 }
 
 /** Finds the providers that can confirm a login of the account: those with a linked identity that say when their user logged in. */

@@ -64,7 +64,9 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
       requireOptions(options, checks, { more: [...providersMistakes(declared), ...originMistakes(host)] });
       const { parts, start } = assemble(host, people, options);
       const { providers } = options;
-      host.use(people).outsideConfirmation((context, account) => findProviderWays(parts, context, account));
+      host
+        .use(people)
+        .confirming.registerOutsideConfirmation((context, account) => findProviderWays(parts, context, account));
       return {
         offer: null,
         endpoints: [...providerLoginEndpoints(parts), ...identityEndpoints(parts)],
@@ -96,18 +98,21 @@ function assemble(
   feature: AccountsFeature,
   options: IdentityProvidersOptions,
 ): { readonly parts: ProviderLoginParts; readonly start: () => Promise<void> } {
-  const { store, secret, observe, ownOrigins, basePath } = host;
+  const { store, secret, observe, throttle, ownOrigins, basePath } = host;
   const { cookie = "oidc", fetch = globalThis.fetch } = options;
   const providers = options.providers.map(completeProvider);
-  const people = host.use(feature);
-  people.outsideLogin({
+  const { accounts, logins, confirming } = host.use(feature);
+  confirming.registerOutsideLogin({
     collection: identitiesCollection,
     where: { column: "issuer", operator: "in", value: providers.map(({ issuer }) => issuer) },
   });
   const clients = new Map<string, ProviderClient>();
   const parts: ProviderLoginParts = {
     store,
-    people,
+    accounts,
+    logins,
+    confirming,
+    throttle,
     identities: makeIdentities(store),
     observe,
     clients,

@@ -3,9 +3,10 @@ import type { Observer } from "../../../core/observation.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { keyOf, type Store } from "../../../store/store.ts";
 import { requireNewId } from "../../../store/written.ts";
-import type { People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
 import type { Account } from "../records/accounts.ts";
 import { timeText } from "../records/conditions.ts";
+import type { UsersMount } from "../records/users.ts";
 import type { Header } from "../requests/cookies.ts";
 import type { Claims } from "./claims.ts";
 import { ProviderFault, type ConfirmedLogin } from "./client.ts";
@@ -15,7 +16,7 @@ import type { Identities, LinkedIdentity } from "./identities.ts";
 /** The parts that find the account of an identity. */
 export interface AccountsOfIdentities {
   readonly store: Store;
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "find" | "insertUser" | "users" | "requireAccount">;
   readonly identities: Identities;
   readonly observe: Observer;
 }
@@ -46,7 +47,7 @@ export async function requireLinkedAccount(
   const identified = { issuer: provider.issuer, subject: confirmed.claims.sub };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const linked = await parts.identities.findLinked(identified);
-    const account = linked === null ? null : await parts.people.accounts.find(linked.userId);
+    const account = linked === null ? null : await parts.accounts.find(linked.userId);
     if (linked !== null && account !== null) return { account, identity: linked };
     if (linked === null) await makeUser(parts, provider, confirmed, answer);
   }
@@ -55,7 +56,7 @@ export async function requireLinkedAccount(
 
 /** Creates the user of a new identity, unless another request has just done it. */
 async function makeUser(
-  { store, people, identities, observe }: AccountsOfIdentities,
+  { store, accounts, identities, observe }: AccountsOfIdentities,
   provider: IdentityProvider,
   confirmed: ConfirmedLogin,
   { call, headers }: AnswerContext,
@@ -68,7 +69,7 @@ async function makeUser(
     return problem("identity_not_bound", { detail, headers });
   };
   if (!provider.create) throw refused("the identity is not linked, and the provider creates no users");
-  const newcomer = await findNewcomer(people, provider, confirmed);
+  const newcomer = await findNewcomer(accounts.users, provider, confirmed);
   if (newcomer.kind !== "newcomer") {
     const [reason, detail] = unusable[newcomer.kind];
     throw refused(`the identity is not linked, and ${reason}`, `${detail} ${otherWay}`);
@@ -87,7 +88,7 @@ async function makeUser(
     passwordHash: null,
     now,
   } as const;
-  const changes = [...people.insertUser(user), identities.link({ issuer, subject }, keyOf(0), now)];
+  const changes = [...accounts.insertUser(user), identities.link({ issuer, subject }, keyOf(0), now)];
   const outcome = await store.write({ changes });
   if (outcome.kind === "written") {
     return observe({ kind: "identity_bound", issuer, subject, userId: requireNewId(outcome) });
@@ -129,12 +130,16 @@ type FoundNewcomer =
  * Reads the name and the address of a new user. Asks the userinfo endpoint for the claims that the ID token lacks (OpenID Connect Core
  * §5.4). If it fails, the ID token alone may be enough.
  */
-async function findNewcomer(people: People, provider: IdentityProvider, login: ConfirmedLogin): Promise<FoundNewcomer> {
+async function findNewcomer(
+  users: UsersMount,
+  provider: IdentityProvider,
+  login: ConfirmedLogin,
+): Promise<FoundNewcomer> {
   const { email, email_verified, name } = login.claims;
-  const signed = readNewcomer(people, provider, login.claims);
+  const signed = readNewcomer(users, provider, login.claims);
   if (email !== undefined && email_verified !== undefined && name !== undefined) return signed;
   try {
-    return readNewcomer(people, provider, await login.complete());
+    return readNewcomer(users, provider, await login.complete());
   } catch (error) {
     if (!(error instanceof ProviderFault) || signed.kind !== "newcomer") throw error;
     return signed;
@@ -142,7 +147,7 @@ async function findNewcomer(people: People, provider: IdentityProvider, login: C
 }
 
 function readNewcomer(
-  { users }: People,
+  users: UsersMount,
   { trustEmail }: IdentityProvider,
   { email, email_verified, name }: Claims,
 ): FoundNewcomer {

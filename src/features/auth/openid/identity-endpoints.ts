@@ -45,7 +45,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       ...changesLogins,
       method: "POST",
       path,
-      target: (context) => parts.people.requireAccount(context),
+      target: (context) => parts.accounts.requireAccount(context),
       documentation: documentation.add,
       handle: (context) => startLink(parts, context),
     }),
@@ -62,7 +62,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
 }
 
 async function list(parts: ProviderLoginParts, context: Context): Promise<Reply> {
-  const { id } = await parts.people.requireAccount(context);
+  const { id } = await parts.accounts.requireAccount(context);
   const value = (await parts.identities.list(id)).map((identity) => shown(parts, identity));
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "identities", items: "identity" } };
 }
@@ -83,7 +83,7 @@ function shown({ clients }: ProviderLoginParts, identity: LinkedIdentity) {
 /** Starts to link an identity. Only the browser that has the cookie can complete the link. */
 async function startLink(parts: ProviderLoginParts, context: Context): Promise<Reply> {
   const { values, transient } = requireDraft(newIdentity, context, { id: null, current: null });
-  const account = await parts.people.requireAccount(context);
+  const account = await parts.accounts.requireAccount(context);
   const { id, actor } = context.requireIdentity();
   if (id !== account.id || actor !== undefined)
     throw problem("permission_denied", { detail: "Users link their own identities." });
@@ -92,8 +92,8 @@ async function startLink(parts: ProviderLoginParts, context: Context): Promise<R
     throw invalid([{ pointer: "/provider", code: "invalid", detail: "There is no such provider." }]);
   const next = values.next === null ? context.at(`/users/${id}/account`) : requireNext(values.next, "/next");
   // An identity can prove as much as a factor, so a login by recovery code does not add one.
-  await parts.people.requireFreshLogin(context, transient.current_password, { allowsRecovery: false });
-  const startedBy = parts.people.findHeldLogin(context);
+  await parts.confirming.requireFreshLogin(context, transient.current_password, { allowsRecovery: false });
+  const startedBy = parts.logins.findHeldLogin(context);
   const purpose = { kind: "link", userId: id, generation: account.generation, startedBy } as const;
   const { flow, header } = parts.flows.start(context.call, { provider, next, purpose });
   const value = { start: `${startPath(context, provider)}?link=${flow.state}` };
@@ -101,22 +101,22 @@ async function startLink(parts: ProviderLoginParts, context: Context): Promise<R
 }
 
 async function unlink(parts: ProviderLoginParts, context: IdentityContext): Promise<Reply> {
-  const { people, store, identities } = parts;
+  const { accounts, confirming, store, identities } = parts;
   const { transient } = requireDraft(proof, context, { id: null, current: null });
-  const account = await people.requireAccount(context);
+  const account = await accounts.requireAccount(context);
   const identity = await requireLinkedIdentity(parts, context);
-  await people.requireFreshLogin(context, transient.current_password);
+  await confirming.requireFreshLogin(context, transient.current_password);
   const isOwn = context.requireIdentity().id === account.id;
   const removedLogin = { collection: identitiesCollection, id: identity.id };
-  const conditions = isOwn ? await people.keepOtherLogin(account, removedLogin) : [];
+  const conditions = isOwn ? await confirming.keepOtherLogin(account, removedLogin) : [];
   const { family = null, sessionId = null } = context.requireIdentity();
   const kept = isOwn ? { family, sessionId } : { family: null, sessionId: null };
   const { now } = context.call;
   const changes = [
     ...conditions,
     identities.unlink(identity),
-    ...(await people.revocations.endLoginsBy(account, (proofs) => isBegunBy(identity, proofs), kept, now)),
-    ...people.notify("identity_unlinked", account, now),
+    ...(await confirming.endLoginsBy(account, (proofs) => isBegunBy(identity, proofs), kept, now)),
+    ...confirming.notify("identity_unlinked", account, now),
   ];
   const { kind } = await store.write({ changes });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
@@ -129,8 +129,8 @@ function isBegunBy(identity: LinkedIdentity, proofs: readonly Proof[]): boolean 
   return proofs.some(({ method, factor = own }) => method === "fed" && factor === own);
 }
 
-async function requireLinkedIdentity({ people, identities }: ProviderLoginParts, context: IdentityContext) {
-  const { id } = await people.requireAccount(context);
+async function requireLinkedIdentity({ accounts, identities }: ProviderLoginParts, context: IdentityContext) {
+  const { id } = await accounts.requireAccount(context);
   const identity = await identities.find(id, context.params.identity_id);
   if (identity === null) throw problem("not_found");
   return identity;

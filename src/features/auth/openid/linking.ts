@@ -20,7 +20,7 @@ export interface IdentityLinkRequest {
  * since, if the login that started the flow has ended, or if another user is logged in now, and (409) if the identity is linked to another account or the account has too many.
  */
 export async function linkIdentity(
-  { store, people, identities, observe }: ProviderLoginParts,
+  { store, accounts, logins, confirming, identities, observe }: ProviderLoginParts,
   { id, issuer }: IdentityProvider,
   { context, link: { userId, generation, startedBy }, confirmed, header }: IdentityLinkRequest,
 ): Promise<void> {
@@ -28,16 +28,16 @@ export async function linkIdentity(
   const headers = [header];
   if (isOtherUser(context, userId)) throw refusal({ observe }, call, id, "another user is logged in now", headers);
   // A credential without a login of its own, for example Basic, has to be in the request itself.
-  const isLive = startedBy === null ? context.identity !== null : await people.isLiveLogin(startedBy, call.now);
+  const isLive = startedBy === null ? context.identity !== null : await logins.isLiveLogin(startedBy, call.now);
   if (!isLive) throw refusal({ observe }, call, id, "the login that started the link has ended", headers);
-  const account = await people.accounts.find(userId);
+  const account = await accounts.find(userId);
   if (account === null || !account.active || account.generation !== generation)
     throw refusal({ observe }, call, id, "the account has changed since", headers);
   const identified = { issuer, subject: confirmed.claims.sub };
   const changes = [
     ...identities.linkMore(identified, userId, call.now),
     requireActive(account),
-    ...people.notify("identity_linked", account, call.now),
+    ...confirming.notify("identity_linked", account, call.now),
   ];
   const outcome = await store.write({ changes });
   if (outcome.kind === "written")

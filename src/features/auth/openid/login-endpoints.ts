@@ -70,7 +70,7 @@ async function start(parts: ProviderLoginParts, context: Context, id: string): P
   if (link !== null)
     return redirect(await requireStartURL(parts, client, requireLink(parts, call, id, link), call), []);
   const purpose: FlowPurpose = confirms
-    ? { kind: "confirm", waiting: await parts.people.requireConfirmation(context) }
+    ? { kind: "confirm", waiting: await parts.confirming.requireConfirmation(context) }
     : { kind: "login" };
   const { flow, header } = parts.flows.start(call, { provider: id, next: next ?? context.at("/"), purpose });
   return redirect(await requireStartURL(parts, client, flow, call), [header]);

@@ -1,8 +1,11 @@
 import type { SideBySide } from "../../../access/throttle/side-by-side.ts";
+import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Call, Reply } from "../../../core/call/call.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Beginning } from "../gate/contract.ts";
+import type { ConfirmingContract } from "../people/contracts/confirming.ts";
+import type { LoginsContract } from "../people/contracts/logins.ts";
 import type { Header } from "../requests/cookies.ts";
 import type { ProviderClient } from "./client.ts";
 import type { Flows } from "./flows.ts";
@@ -10,6 +13,12 @@ import type { AccountsOfIdentities } from "./identity-accounts.ts";
 
 /** The parts of logins at identity providers. */
 export interface ProviderLoginParts extends AccountsOfIdentities {
+  readonly logins: Pick<LoginsContract, "beginLogin" | "findHeldLogin" | "isLiveLogin">;
+  readonly confirming: Pick<
+    ConfirmingContract,
+    "requireFreshLogin" | "requireConfirmation" | "confirmFromOutside" | "keepOtherLogin" | "endLoginsBy" | "notify"
+  >;
+  readonly throttle: LoginThrottle;
   readonly clients: ReadonlyMap<string, ProviderClient>;
   readonly flows: Flows;
   /** Limits the callbacks of one network that run at the same time to its remaining failures. */

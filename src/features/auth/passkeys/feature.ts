@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Call, Reply } from "../../../core/call/call.ts";
 import { optional, text, texts } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
@@ -10,9 +11,11 @@ import { objectSchema, textSchema } from "../../../http/declarations/documentati
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
+import type { FactorsContract } from "../people/contracts/factors.ts";
 import { MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
 import { PRUNE_SECONDS } from "../people/options.ts";
-import type { AccountsFeature, People } from "../people/people.ts";
+import type { AccountsFeature } from "../people/people.ts";
 import { makeChallenges, usedChallengesCollection, type Challenges } from "./challenges.ts";
 import { makeUserHandles, userHandlesCollection } from "./handles.ts";
 import {
@@ -64,14 +67,15 @@ export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}):
       const more =
         typeof rpId !== "string" || isIP(rpId) === 0 ? [] : [`rpId is ${rpId}, which is an IP address; name a host`];
       requireOptions(options, checks, { more });
-      const offered = host.use(people);
+      const { accounts, logins, factors } = host.use(people);
       const [key] = host.secret.deriveEach("passkey-challenge");
-      const { store, observe } = host;
+      const { store, observe, throttle } = host;
       const party = createParty(host, rpId, options);
       const challenges = makeChallenges(store, key!);
-      const parts = { people: offered, party, challenges, observe, handles: makeUserHandles(store) };
-      offered.factorKind(passkeyKind(parts, key!));
-      offered.firstProof({
+      const handles = makeUserHandles(store);
+      const parts = { accounts, factors, throttle, party, challenges, observe, handles };
+      factors.registerFactorKind(passkeyKind(parts, key!));
+      logins.registerFirstProof({
         members: ["pending", "credential"],
         prove: (context, body) => prove(parts, context, body),
       });
@@ -108,7 +112,9 @@ function isOnHost(origin: string, id: string): boolean {
 }
 
 interface ProvingParts extends PasskeyParts {
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "find">;
+  readonly factors: Pick<FactorsContract, "findFactor">;
+  readonly throttle: LoginThrottle;
   readonly challenges: Challenges;
 }
 
@@ -118,19 +124,19 @@ async function prove(
   context: Context,
   { pending, credential }: FirstProofBody,
 ): Promise<FirstStep> {
-  const { people, challenges } = parts;
+  const { accounts, factors, throttle, challenges } = parts;
   const { call } = context;
-  await people.throttle.check(call);
+  await throttle.check(call);
   const challenge = await challenges.use(pending!, call.now);
   if (challenge === null) throw problem("login_expired", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
   const id = readCredentialId(credential);
-  const found = id === null ? null : await people.findFactor(id);
+  const found = id === null ? null : await factors.findFactor(id);
   const factor = found?.kind === PASSKEY ? found : null;
-  const account = factor === null ? null : await people.accounts.find(factor.userId);
+  const account = factor === null ? null : await accounts.find(factor.userId);
   const refused = async (reason: PasskeyRefusal | null): Promise<Error> => {
     const known = { userId: account?.id ?? null, factorId: factor?.id ?? null };
     if (reason !== null) refusePasskey(parts, call, reason, known);
-    await people.throttle.fail(call);
+    await throttle.fail(call);
     return problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
   };
   if (factor === null || account === null) throw await refused(id === null ? "malformed" : "unknown");

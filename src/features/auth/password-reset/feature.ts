@@ -20,7 +20,8 @@ import {
 } from "../mailbox/asking.ts";
 import type { Mailbox, Purpose } from "../mailbox/contract.ts";
 import { requireUnused } from "../mailbox/proofs.ts";
-import type { AccountsFeature, People } from "../people/people.ts";
+import type { ChangingContract } from "../people/contracts/changing.ts";
+import type { AccountsFeature } from "../people/people.ts";
 
 const PATH = "/api/password/reset/";
 
@@ -57,7 +58,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
     name: "password-reset",
     needs: [people, box],
     setUp(host) {
-      const offered = host.use(people);
+      const { accounts, changing } = host.use(people);
       const purpose = host.use(box).purpose({
         name: "reset",
         linkSeconds: 1800,
@@ -79,7 +80,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
             path: PATH,
             summary: "Send a mail to choose a new password",
             tag,
-            people: offered,
+            users: accounts.users,
             purpose,
             host,
           }),
@@ -99,7 +100,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
               },
               problems: ["invalid_link", "cross_site", "too_many_attempts"],
             },
-            handle: (context) => confirm({ people: offered, purpose, ownOrigins }, context),
+            handle: (context) => confirm({ changing, purpose, ownOrigins }, context),
           }),
         ],
         tags: { passwords: "Choosing a new password." },
@@ -109,17 +110,17 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
 }
 
 interface ResetParts {
-  readonly people: People;
+  readonly changing: Pick<ChangingContract, "passwordChanges">;
   readonly purpose: Purpose;
   readonly ownOrigins: readonly string[];
 }
 
-async function confirm({ people, purpose, ownOrigins }: ResetParts, context: Context): Promise<Reply> {
+async function confirm({ changing, purpose, ownOrigins }: ResetParts, context: Context): Promise<Reply> {
   requireOwnForm(context, ownOrigins);
   const { values } = requireDraft(newPassword, context, { id: null, current: null });
   const proof = await purpose.redeem(context, requireGivenProof(values));
   if (proof.user === null) throw problem("invalid_link");
-  const changes = await people.passwordChanges(context, {
+  const changes = await changing.passwordChanges(context, {
     account: proof.user,
     password: values.password,
     endKeys: values.end_keys !== false,

@@ -40,7 +40,7 @@ export interface Passwords {
    */
   prove(call: Call, username: string, password: string): Promise<Account | null>;
   /**
-   * Checks the password of a login, as its first step. Writes only a failure: `people.beginLogin` writes the rest when
+   * Checks the password of a login, as its first step. Writes only a failure: `logins.beginLogin` writes the rest when
    * the login is complete. A one-time password is valid for it once.
    */
   login(call: Call, username: string, password: string): Promise<ProvedPassword | null>;

@@ -6,7 +6,7 @@ import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { FirstStep } from "../gate/contract.ts";
 import { codeField } from "../requests/codes.ts";
-import type { LoginBody, People } from "./people.ts";
+import type { LoginBody, LoginsContract } from "./contracts/logins.ts";
 
 /** The media types that logins accept. Programs send JSON. Pages and old clients send a form. */
 export const loginTypes = ["application/json", formType];
@@ -36,9 +36,9 @@ export const loginFields = {
 export const credentials = defineResource({ name: "credentials", plural: "credentials", fields: loginFields });
 
 /** Checks the first proof of a login, from its body. */
-export function logInWith(people: People, context: Context): Promise<FirstStep> {
+export function logInWith(prove: LoginsContract["prove"], context: Context): Promise<FirstStep> {
   const { values } = requireDraft(credentials, context, { id: null, current: null });
-  return people.prove(context, loginBody(values));
+  return prove(context, loginBody(values));
 }
 
 /** Returns the body of a login in the form that a first proof reads. */

@@ -12,7 +12,7 @@ import type { Bindings } from "../records/bindings.ts";
 import type { Revocations } from "../records/revocation.ts";
 import type { UsersMount } from "../records/users.ts";
 import type { CreatingParts } from "../records/verifying.ts";
-import type { LoginSource } from "./people.ts";
+import type { LoginSource } from "./contracts/endings.ts";
 
 /** The parts of the accounts of one service. */
 export interface AccountsParts extends CreatingParts {

@@ -17,7 +17,7 @@ export interface Newcomer {
   readonly fields: Readonly<Record<string, JSONValue>>;
 }
 
-/** Sends the mails of sign-ups and invitations. A feature registers it in `setUp` (`people.verifyAddresses`). */
+/** Sends the mails of sign-ups and invitations. A feature registers it in `setUp` (`changing.registerAddressVerifier`). */
 export interface AddressVerifier {
   /**
    * Queues the mail of a sign-up. If the address has an account, the mail says so. The written rows and the response time must be the same

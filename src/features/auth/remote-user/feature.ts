@@ -39,10 +39,10 @@ export function remoteUserLogin(people: AccountsFeature, options: RemoteUserLogi
     setUp(host) {
       requireOptions(options, checks);
       const { create = false, trustEmail = false, ...more } = options;
-      const offered = host.use(people);
-      offered.takeOutsideLogins();
-      const making = create ? { create: createRemoteUser(offered, { trustEmail }) } : {};
-      return { offer: null, schemes: [remoteUser({ ...more, ...making, bindings: offered.bindings })] };
+      const { accounts } = host.use(people);
+      accounts.announceOutsideLogins();
+      const making = create ? { create: createRemoteUser(accounts, { trustEmail }) } : {};
+      return { offer: null, schemes: [remoteUser({ ...more, ...making, bindings: accounts.bindings })] };
     },
   });
 }

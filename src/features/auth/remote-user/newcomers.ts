@@ -1,7 +1,7 @@
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change } from "../../../store/store.ts";
-import type { People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
 import { readProxyText } from "./scheme.ts";
 
 /**
@@ -9,17 +9,17 @@ import { readProxyText } from "./scheme.ts";
  * The function returns null if this header is missing or invalid. The name comes from `X-Remote-Name` or is the username.
  */
 export function createRemoteUser(
-  people: People,
+  { users, insertUser }: Pick<AccountsContract, "users" | "insertUser">,
   { trustEmail }: { readonly trustEmail: boolean },
 ): (username: string, call: Call) => readonly Change[] | null {
   const emailOrigin = trustEmail ? "vouched" : "chosen";
-  const { fields } = people.users.resource;
+  const { fields } = users.resource;
   return (username, call) => {
     const email = fields.email.kind.parse(proxyText(call, "x-remote-email"));
     const proxyName = proxyText(call, "x-remote-name") ?? "";
     const name = fields.name.kind.parse(proxyName.trim() === "" ? username : proxyName);
     if (typeof email !== "string" || typeof name !== "string") return null;
-    return people.insertUser({ name, email, username, role: "user", passwordHash: null, emailOrigin, now: call.now });
+    return insertUser({ name, email, username, role: "user", passwordHash: null, emailOrigin, now: call.now });
   };
 }
 

@@ -18,6 +18,8 @@ import type { JSONValue } from "../../../store/store.ts";
 import { redirectToFactorPage } from "../factors/factor-page.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current, FirstStep } from "../gate/contract.ts";
+import type { AccountsContract, DeclaredNames } from "../people/contracts/accounts.ts";
+import type { LoginsContract } from "../people/contracts/logins.ts";
 import {
   credentials,
   loginBody,
@@ -26,7 +28,6 @@ import {
   loginTypes,
   logInWith,
 } from "../people/credentials.ts";
-import type { People } from "../people/people.ts";
 import { refuseLoginCSRF, requireOneCookie } from "../requests/cookies.ts";
 import { userSchema } from "../requests/documentation.ts";
 import { wayBack } from "../requests/way-back.ts";
@@ -35,7 +36,8 @@ import type { Sessions } from "./sessions.ts";
 
 /** The dependencies of logins with a session cookie. */
 export interface SessionParts {
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "find" | "requireUser" | "declared">;
+  readonly logins: Pick<LoginsContract, "prove" | "beginLogin">;
   readonly sessions: Sessions;
   /** The name of the cookie. */
   readonly cookie: string;
@@ -53,7 +55,7 @@ export type StartingParts = Omit<SessionParts, "begin" | "factorPage">;
 /** Returns the endpoints of logins with a session cookie. */
 export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   const path = "/api/session/";
-  const documentation = buildDocumentation(parts.people);
+  const documentation = buildDocumentation(parts.accounts.declared);
   return [
     builtInEndpoint({
       method: "POST",
@@ -105,7 +107,7 @@ const nextField = { next: text({ maxLength: 2048, optional: true }) };
 const form = defineResource({ name: "form", plural: "forms", fields: { ...loginFields, ...nextField } });
 const nextForm = defineResource({ name: "way_on", plural: "ways_on", fields: nextField });
 
-const buildDocumentation = ({ roles }: People) =>
+const buildDocumentation = ({ roles }: DeclaredNames) =>
   ({
     logIn: {
       summary: "Log in for a session cookie",
@@ -191,14 +193,14 @@ function requireOwnPage({ ownOrigins }: SessionParts, { call }: Context): void {
 async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
   return context.body?.mediaType === formType
     ? logInByForm(parts, context)
-    : begin(parts, context, await logInWith(parts.people, context));
+    : begin(parts, context, await logInWith(parts.logins.prove, context));
 }
 
 async function logInByForm(parts: SessionParts, context: Context): Promise<Reply> {
   requireOwnPage(parts, context);
   const { values } = requireDraft(form, context, { id: null, current: null });
   const { next } = values;
-  const proved = await parts.people.prove(context, loginBody(values));
+  const proved = await parts.logins.prove(context, loginBody(values));
   if (!prefersRedirect(context)) return begin(parts, context, proved);
   const location = wayBack(context, next);
   try {
@@ -209,8 +211,8 @@ async function logInByForm(parts: SessionParts, context: Context): Promise<Reply
   }
 }
 
-function begin({ people, begin: beginning }: SessionParts, context: Context, proved: FirstStep): Promise<Reply> {
-  return people.beginLogin(context, { ...proved, begin: beginning, options: {} });
+function begin({ logins, begin: beginning }: SessionParts, context: Context, proved: FirstStep): Promise<Reply> {
+  return logins.beginLogin(context, { ...proved, begin: beginning, options: {} });
 }
 
 /** Starts a session. Returns the response that sets the cookie. Ends the previous session of the browser. */
@@ -246,7 +248,7 @@ async function sessionReply(
   { userId }: Admission,
   created: { readonly id: string; readonly expiresAt: number },
 ): Promise<Reply> {
-  const user = await parts.people.requireUser(userId);
+  const user = await parts.accounts.requireUser(userId);
   return {
     status: 201,
     cache: "no-store",
@@ -258,7 +260,7 @@ async function sessionReply(
 async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
   const identity = context.requireIdentity();
   const { id, role, scheme, expiresAt } = identity;
-  const [user, account] = await Promise.all([parts.people.requireUser(id), parts.people.accounts.find(id)]);
+  const [user, account] = await Promise.all([parts.accounts.requireUser(id), parts.accounts.find(id)]);
   const value = {
     user,
     username: account?.username ?? null,

@@ -23,7 +23,7 @@ export interface SessionLoginOptions extends LoginOptions {
 export interface SessionLogin {
   readonly sessions: Sessions;
   /**
-   * The kind of login that starts a session, for `people.beginLogin(context, { account, proofs, begin: sessions.begin, options: {} })`. The
+   * The kind of login that starts a session, for `logins.beginLogin(context, { account, proofs, begin: sessions.begin, options: {} })`. The
    * response sets the cookie. Ends the request with 403 if a page of another site sent it.
    */
   readonly begin: Beginning<{}>;
@@ -56,8 +56,8 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
     setUp({ use, store, observe, ownOrigins, service }) {
       requireOptions(options, checks, { more: livesMistakes({ idleSeconds, lifetimeSeconds }) });
       const sessionStore = sessions({ store, idleSeconds, lifetimeSeconds, observe });
-      const parts = { people: use(people), sessions: sessionStore, cookie, ownOrigins };
-      const { accounts, begins, endsWith, listLogins } = parts.people;
+      const { accounts, logins, endings } = use(people);
+      const parts = { accounts, logins, sessions: sessionStore, cookie, ownOrigins };
       const beginning: Beginning<{}> = {
         name: "session",
         keptBy: () => "cookie",
@@ -73,9 +73,9 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
         isLive: (id, now) => sessionStore.isLive(id, now),
       };
       // If this login is off, it is not registered. Logins that still wait for a second factor then expire.
-      const begin = enabled ? begins(beginning) : beginning;
-      endsWith("password", sessionsCollection);
-      listLogins({
+      const begin = enabled ? logins.registerLogin(beginning) : beginning;
+      endings.registerTable("password", sessionsCollection);
+      endings.registerLoginSource({
         list: (userId, page, { sessionId = null }) => sessionStore.list(userId, page, sessionId),
         endOne: (userId, id) => sessionStore.endOne(userId, id),
       });

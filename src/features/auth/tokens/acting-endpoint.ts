@@ -8,7 +8,8 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { Admission } from "../gate/admission.ts";
-import type { People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
+import type { LoginsContract } from "../people/contracts/logins.ts";
 import { proofField, withoutKey } from "../requests/fresh-login.ts";
 import type { AccessTokens } from "./access.ts";
 import { ACTING_SECONDS } from "./acting.ts";
@@ -17,7 +18,8 @@ const proof = defineResource({ name: "proof", fields: { current_password: proofF
 
 /** The parts that make tokens with which an administrator acts for a user. */
 export interface ActingParts {
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "find" | "requireAccount">;
+  readonly logins: Pick<LoginsContract, "vouch">;
   readonly access: Pick<AccessTokens, "issueActing">;
 }
 
@@ -31,7 +33,7 @@ export function actingEndpoint(parts: ActingParts): Endpoint {
     guard: withoutKey,
     bodyOptional: true,
     consumes: ["application/json"],
-    target: (context) => parts.people.requireAccount(context),
+    target: (context) => parts.accounts.requireAccount(context),
     documentation: {
       summary: "Act for a user for 15 minutes",
       tag: "tokens",
@@ -53,14 +55,14 @@ export function actingEndpoint(parts: ActingParts): Endpoint {
   });
 }
 
-async function act({ people, access }: ActingParts, context: Context): Promise<Reply> {
+async function act({ accounts, logins, access }: ActingParts, context: Context): Promise<Reply> {
   const { transient } = requireDraft(proof, context, { id: null, current: null });
-  const user = await people.requireAccount(context);
+  const user = await accounts.requireAccount(context);
   const { id, family = null } = context.requireIdentity();
-  const actor = await people.accounts.find(id);
+  const actor = await accounts.find(id);
   if (user.role === "admin" || actor === null)
     throw problem("permission_denied", { detail: "A token cannot act for an administrator." });
-  const account = Admission.spend(await people.vouch(context, user, transient.current_password));
+  const account = Admission.spend(await logins.vouch(context, user, transient.current_password));
   const token = await access.issueActing(account, { account: actor, family }, context.call.now);
   const value = { access: token, token_type: "Bearer", expires_in: ACTING_SECONDS };
   return { status: 201, cache: "no-store", body: { kind: "data", value, element: "token" } };

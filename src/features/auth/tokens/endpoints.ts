@@ -1,11 +1,11 @@
 import { checkAssurance } from "../../../access/scheme/assurance.ts";
 import type { Rejection, Scheme } from "../../../access/scheme/scheme.ts";
+import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
@@ -13,8 +13,8 @@ import { boolean, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current } from "../gate/contract.ts";
+import type { LoginsContract } from "../people/contracts/logins.ts";
 import { loginBody, loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
-import type { People } from "../people/people.ts";
 import { refuseLoginCSRF } from "../requests/cookies.ts";
 import {
   clearedTokenCookies,
@@ -43,7 +43,8 @@ const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { 
 
 /** The parts that token logins need. */
 export interface TokensParts {
-  readonly people: People;
+  readonly logins: Pick<LoginsContract, "prove" | "beginLogin" | "checkAssurance">;
+  readonly throttle: LoginThrottle;
   readonly pairs: TokenPairs;
   readonly keys: SigningKeys;
   /** The names of the cookies. */
@@ -199,8 +200,8 @@ async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
   const { values } = requireDraft(credentials, context, { id: null, current: null });
   const { cookie } = values;
   if (cookie) context.requireSameSite();
-  const proved = await parts.people.prove(context, loginBody(values));
-  return parts.people.beginLogin(context, { ...proved, begin: parts.begin, options: { cookie } });
+  const proved = await parts.logins.prove(context, loginBody(values));
+  return parts.logins.beginLogin(context, { ...proved, begin: parts.begin, options: { cookie } });
 }
 
 /** Starts a token pair. */
@@ -265,10 +266,7 @@ async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
  * Returns the refresh token of the body. Without one, returns the token of the cookie. Browsers send cookies automatically, so a request
  * with the cookie must come from a page of the same site.
  */
-function requireToken(
-  { cookies }: TokensParts,
-  context: Context,
-): { readonly token: string; readonly byCookie: boolean } {
+function requireToken({ cookies }: TokensParts, context: Context) {
   const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values;
   if (sent !== null) return { token: sent, byCookie: false };
   const cookie = requireRefreshCookie(context.call, cookies);
@@ -282,7 +280,7 @@ async function verify(parts: TokensParts, context: Context): Promise<Reply> {
   const { call } = context;
   const other = parts.others().find((part) => part.recognizes?.(token) === true);
   const firstVerdict = await (other?.authenticate(token, call, other.carriers[0]!) ?? parts.pairs.verify(token, call));
-  const verdict = await checkAssurance(other ?? parts.scheme, firstVerdict, call, parts.people.standing);
+  const verdict = await checkAssurance(other ?? parts.scheme, firstVerdict, call, parts.logins.checkAssurance);
   const code = other === undefined ? "token_not_valid" : (other.rejectedAs ?? "invalid_token");
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
@@ -290,7 +288,7 @@ async function verify(parts: TokensParts, context: Context): Promise<Reply> {
 }
 
 /** Returns the problem for a refused token. A forged or unknown token counts as a guess. Ends the request (429) after too many guesses. */
-async function refused({ people: { throttle } }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
+async function refused({ throttle }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
   const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {
     await throttle.check(call);

@@ -49,7 +49,7 @@ export interface TokenLogin {
   readonly access: Omit<AccessTokens, "issue" | "issueActing">;
   readonly keys: SigningKeys;
   /**
-   * Starts a token pair, for `people.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`. The
+   * Starts a token pair, for `logins.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`. The
    * response has the pair in its body or, with `cookie: true`, as cookies. For cookies, ends the request (403) if a page of another site
    * sent it.
    */
@@ -97,41 +97,40 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
     setUp(host) {
       const lives = livesMistakes({ accessSeconds, refreshSeconds, familySeconds });
       requireOptions(options, checks, { more: [...lives, ...cookieMistakes(cookies)] });
-      const { store, secret, observe } = host;
-      const offered = host.use(people);
-      const { accounts, revocations, issuer, identityFields: fields, roles } = offered;
+      const { store, secret, observe, throttle } = host;
+      const { accounts, logins, endings } = host.use(people);
+      const { issuer, identityFields: fields, roles } = accounts.declared;
       const keys = file === undefined ? derivedSigningKeys(secret) : watchSigningKeys(file, { observe });
       const access = accessTokens({
         keys,
         issuer,
         lifetimeSeconds: accessSeconds,
-        revocations,
+        revocations: endings,
         accounts,
         fields,
         roles,
       });
       const lifetimes = { refreshSeconds, familySeconds, graceSeconds, rotates };
-      const { isEnough } = offered;
       const pairs = tokenPairs({
         store,
         accounts,
         access,
-        revocations,
+        revocations: endings,
         secret,
         issuer,
         observe,
-        isEnough,
+        isEnough: logins.isEnough,
         ...lifetimes,
       });
       const scheme = bearer({ access, cookie: accessCookie });
       const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
-      const parts = { people: offered, pairs, keys, cookies, scheme, others };
+      const parts = { logins, throttle, pairs, keys, cookies, scheme, others };
       const beginning = tokenBeginning(enabled, () => parts);
       // If token login is off, it is not registered. Logins that still wait for a second factor then expire.
-      const begin = enabled ? offered.begins(beginning) : beginning;
-      offered.rememberRevocations(Math.max(accessSeconds, ACTING_SECONDS));
-      offered.endsWith("password", familiesCollection);
-      offered.listLogins({
+      const begin = enabled ? logins.registerLogin(beginning) : beginning;
+      endings.rememberRevocations(Math.max(accessSeconds, ACTING_SECONDS));
+      endings.registerTable("password", familiesCollection);
+      endings.registerLoginSource({
         list: (userId, page, { family = null }) => pairs.list(userId, page, family),
         endOne: (userId, id, now) => pairs.endOne(userId, id, now),
       });
@@ -139,7 +138,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
         offer: { pairs, access, keys, begin },
         schemes: enabled ? [scheme] : [],
         endpoints: [
-          ...(enabled ? [...tokenEndpoints({ ...parts, begin }), actingEndpoint({ people: offered, access })] : []),
+          ...(enabled ? [...tokenEndpoints({ ...parts, begin }), actingEndpoint({ accounts, logins, access })] : []),
           keysEndpoint(parts),
         ],
         collections: [refreshUsesCollection, deadFamiliesCollection, familiesCollection],

@@ -39,7 +39,7 @@ export function totp(people: AccountsFeature, options: TOTPOptions = {}): Featur
     setUp(host) {
       requireOptions(options, checks);
       const sealing = makeSealing(host.secret.deriveEach("totp"));
-      host.use(people).factorKind(totpKind(sealing, options.issuer ?? host.name));
+      host.use(people).factors.registerFactorKind(totpKind(sealing, options.issuer ?? host.name));
       return { offer: null };
     },
   });

@@ -119,7 +119,7 @@ async function signUp(
   const also = [...proof.changes, ...parts.purposes.signUp.end({ address: proof.address })];
   let outcome: Outcome;
   try {
-    outcome = await parts.people.createUser(context, { ...newcomer, password, username }, also);
+    outcome = await parts.changing.createUser(context, { ...newcomer, password, username }, also);
   } catch (error) {
     // Another request may have used the same link. The answer is then the one for a used link.
     if (!(error instanceof Problem)) throw error;
@@ -142,7 +142,7 @@ async function acceptInvitation(
   // The user has already set a password in another way, so the invitation no longer counts.
   if (account === null || account.passwordHash !== null) throw problem("invalid_link");
   const password = requirePassword(input);
-  const changes = await parts.people.passwordChanges(context, { account, password, provesAddress: true });
+  const changes = await parts.changing.passwordChanges(context, { account, password, provesAddress: true });
   const ended = parts.purposes.invitation.end({ address: proof.address });
   const outcome = await context.write({ changes: [...proof.changes, ...ended, ...changes] });
   return createResult(parts, context, outcome, { next: input.next, status: 200, id: account.id });
@@ -160,7 +160,7 @@ async function changeAddress(
   requireNoUsername(input);
   if (input.password !== undefined) throw invalid([noPassword]);
   const addressChange = { account, email: proof.address };
-  const outcome = await parts.people.changeAddress(context, addressChange, proof.changes);
+  const outcome = await parts.changing.changeAddress(context, addressChange, proof.changes);
   if (outcome === null) throw problem("invalid_link");
   return createResult(parts, context, outcome, { next: input.next, status: 200, id: account.id });
 }
@@ -177,7 +177,7 @@ function requireSameUser(context: Context, account: Account): void {
 }
 
 async function createResult(
-  { people }: EmailParts,
+  { accounts }: EmailParts,
   context: Context,
   outcome: Outcome,
   { next, status, id }: { readonly next: string | null; readonly status: 200 | 201; readonly id?: number },
@@ -185,7 +185,7 @@ async function createResult(
   if (outcome.kind !== "written") return { kind: "refused", refusal: createRefusal(outcome) };
   const userId = id ?? requireNewId(outcome);
   if (prefersRedirect(context)) return { kind: "written", reply: redirect(nextPage(context, next)) };
-  const user = await people.requireUser(userId);
+  const user = await accounts.requireUser(userId);
   const headers = status === 201 ? [["Location", context.at(`/users/${userId}`)] as const] : [];
   const reply: Reply = { status, cache: "no-store", headers, body: { kind: "data", value: user, element: "user" } };
   return { kind: "written", reply };
@@ -229,9 +229,9 @@ function requirePassword({ password }: ConfirmationInput): string {
 }
 
 /** Returns the chosen username. Ends the request (400) if it does not fit the field of users. */
-function readUsername({ people }: EmailParts, { username }: ConfirmationInput): string | null {
+function readUsername({ accounts }: EmailParts, { username }: ConfirmationInput): string | null {
   if (username === null) return null;
-  const read = people.users.resource.fields.username.kind.parse(username);
+  const read = accounts.users.resource.fields.username.kind.parse(username);
   if (read instanceof Flaw) throw invalid([{ pointer: "/username", code: read.code, detail: read.detail }]);
   return read;
 }

@@ -31,14 +31,15 @@ export function verifiedEmail(people: AccountsFeature, mailbox: Feature<Mailbox>
     name: "verified-email",
     needs: [people, mailbox],
     setUp(host) {
-      const offered = host.use(people);
+      const { accounts, changing, confirming } = host.use(people);
       const box = host.use(mailbox);
       const purposes = emailPurposes(box);
-      const parts = { people: offered, mailbox: box, purposes, store: host.store, ownOrigins: host.ownOrigins };
-      offered.verifyAddresses({
+      const { store, ownOrigins } = host;
+      const parts = { accounts, changing, confirming, mailbox: box, purposes, store, ownOrigins };
+      changing.registerAddressVerifier({
         async signUp(context, newcomer) {
           const data = storedNewcomer(newcomer);
-          const existing = await host.store.findBy(offered.users.collection, "email", newcomer.email);
+          const existing = await host.store.findBy(accounts.users.collection, "email", newcomer.email);
           // For a known address, the mail goes to the stored spelling. Another spelling may be another mailbox.
           const address = existing === null ? newcomer.email : storedOf(existing).email;
           const notice = existing === null ? {} : { notice: notices.known };

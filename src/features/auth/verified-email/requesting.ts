@@ -11,14 +11,18 @@ import { defineResource } from "../../../resource/resource.ts";
 import type { Store } from "../../../store/store.ts";
 import { accepted, nextField, openPost, requireOwnForm } from "../mailbox/asking.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
-import type { People } from "../people/people.ts";
+import type { AccountsContract } from "../people/contracts/accounts.ts";
+import type { ChangingContract } from "../people/contracts/changing.ts";
+import type { ConfirmingContract } from "../people/contracts/confirming.ts";
 import { ownOrAnyUnlimited } from "../requests/access.ts";
 import { ownPassword } from "../requests/fresh-login.ts";
 import { notices, type EmailPurposes } from "./purposes.ts";
 
 /** The parts of verified addresses of one service. */
 export interface EmailParts {
-  readonly people: People;
+  readonly accounts: Pick<AccountsContract, "requireAccount" | "requireUser" | "users">;
+  readonly changing: Pick<ChangingContract, "createUser" | "passwordChanges" | "changeAddress">;
+  readonly confirming: Pick<ConfirmingContract, "requireProof">;
   readonly mailbox: Mailbox;
   readonly purposes: EmailPurposes;
   readonly store: Store;
@@ -40,7 +44,7 @@ const invitation = defineResource({ name: "invitation", fields: { next: nextFiel
 
 /** Returns the endpoints that send mails about the address of one user. */
 export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
-  const common = { ...openPost, target: (context: Context) => parts.people.requireAccount(context) } as const;
+  const common = { ...openPost, target: (context: Context) => parts.accounts.requireAccount(context) } as const;
   const responses = {
     202: { description: "The mail is queued.", schema: { type: "object" } },
     303: {
@@ -80,25 +84,25 @@ export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
 }
 
 async function invite(parts: EmailParts, context: Context): Promise<Reply> {
-  const { people, purposes, store } = parts;
+  const { accounts, purposes, store } = parts;
   const { next } = requireDraft(invitation, context, noRecord).values;
   requireOwnForm(context, parts.ownOrigins);
-  const account = await people.requireAccount(context);
+  const account = await accounts.requireAccount(context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   if (account.passwordHash !== null) throw problem("conflict", { detail: "The user has a password already." });
-  const user = await store.find(people.users.collection, account.id);
+  const user = await store.find(accounts.users.collection, account.id);
   if (user === null) throw problem("not_found");
   await purposes.invitation.send(context, { address: storedOf(user).email, user: account });
   return accepted(context, next);
 }
 
 async function requestChange(parts: EmailParts, context: Context): Promise<Reply> {
-  const { people, purposes, store } = parts;
+  const { accounts, confirming, purposes, store } = parts;
   const { values, transient } = requireDraft(newAddress, context, noRecord);
   requireOwnForm(context, parts.ownOrigins);
-  const account = await people.requireAccount(context);
-  await people.requireProof(context, account, transient.current_password);
-  const owner = await store.findBy(people.users.collection, "email", values.email);
+  const account = await accounts.requireAccount(context);
+  await confirming.requireProof(context, account, transient.current_password);
+  const owner = await store.findBy(accounts.users.collection, "email", values.email);
   const isTaken = owner !== null && storedOf(owner).id !== account.id;
   // For a taken address, the mail goes to the stored spelling. Another spelling may be another mailbox. Both proofs belong to the caller's
   // account, so the same events end them.
