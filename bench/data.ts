@@ -70,7 +70,7 @@ async function measure(name: string, store: Store): Promise<void> {
   await once(listener, "listening");
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ask = asker(agent, listener);
-  const tell = (what: string, taken: number, than: number, target: string): void => {
+  const addRow = (what: string, taken: number, than: number, target: string): void => {
     rows[`${name}: ${what}`] = { µs: taken.toFixed(0), ratio: (taken / than).toFixed(2), target };
   };
 
@@ -82,13 +82,13 @@ async function measure(name: string, store: Store): Promise<void> {
     ...shared.map((_, at) => `/orders?tags=${at + 1}`),
   ]);
   const [one, plain, expanded, ...found] = pages as [number, number, number, ...number[]];
-  tell("100 orders", plain, plain, "");
-  tell("100 orders with their items, compared with 100 orders", expanded, plain, "3 or less");
-  tell("one user", one, one, "");
+  addRow("100 orders", plain, plain, "");
+  addRow("100 orders with their items, compared with 100 orders", expanded, plain, "3 or less");
+  addRow("one user", one, one, "");
   for (const [at, each] of shared.entries())
-    tell(`search for a word of ${each} users, compared with one user`, found[at]!, one, "10 or less");
+    addRow(`search for a word of ${each} users, compared with one user`, found[at]!, one, "10 or less");
   for (const [at, each] of shared.entries())
-    tell(`orders with a tag of ${each} orders, compared with 100 orders`, found[shared.length + at]!, plain, "");
+    addRow(`orders with a tag of ${each} orders, compared with 100 orders`, found[shared.length + at]!, plain, "");
 
   const record = { title: "A brass key", tags: [1] };
   const start = performance.now();

@@ -23,8 +23,8 @@ const standard = { folder: "my-api", resource: "book", login: "session", signUp:
 async function run(args: readonly string[]): Promise<number> {
   const options = readArguments(args);
   if (typeof options === "string") return fail(options, 2);
-  if (options.help) return tell(usage);
-  if (options.version) return tell(`${readVersions().latchkey}\n`);
+  if (options.help) return print(usage);
+  if (options.version) return print(`${readVersions().latchkey}\n`);
   const asks = !options.yes && process.stdin.isTTY && process.stdout.isTTY;
   const answers = asks ? await ask(options, standard) : { ...standard, ...pickAnswers(options) };
   if (answers === null) return fail("Nothing was made.", 1);
@@ -33,7 +33,7 @@ async function run(args: readonly string[]): Promise<number> {
   try {
     const files = projectFiles(plan, readVersions());
     writeProject(path.resolve(plan.folder), files);
-    return tell(nextSteps(plan, [...files.keys()]));
+    return print(nextSteps(plan, [...files.keys()]));
   } catch (error) {
     if (error instanceof CreateError) return fail(error.message, 1);
     throw error;
@@ -105,7 +105,7 @@ function nextSteps({ folder }: Plan, files: readonly string[]): string {
   return `${made} ${where === "" ? "." : where}: ${files.length} files.\n\nNext:\n${steps.map((step) => `  ${step}`).join("\n")}\n\nREADME.md shows the first request.\n`;
 }
 
-function tell(text: string): number {
+function print(text: string): number {
   process.stdout.write(text);
   return 0;
 }

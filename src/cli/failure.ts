@@ -16,7 +16,7 @@ export function isAboutSettings(
 }
 
 /** Writes an error to standard error. Returns the exit code. */
-export function tellFailure(error: unknown, asJSON: boolean): number {
+export function printFailure(error: unknown, asJSON: boolean): number {
   const { code, detail, issues, exit } = readFailure(error);
   if (asJSON) {
     const errors = issues.length === 0 ? {} : { errors: issues };

@@ -26,7 +26,7 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     // The parser has already printed the help or the mistake.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.usage;
-    const { tellFailure } = await import("./failure.ts");
+    const { printFailure: tellFailure } = await import("./failure.ts");
     return tellFailure(error, args.includes("--json"));
   }
 }

@@ -6,16 +6,16 @@ const EVERY_MS = 100;
 /** Shows the progress of a long task. */
 export interface Progress {
   /** Shows how much is done, and a count of items. `done` and `total` have the same unit. `total` is null if it is unknown. */
-  tell(done: number, total: number | null, count: number): void;
+  report(done: number, total: number | null, count: number): void;
   end(): void;
 }
 
 /** Makes a progress bar on standard error if it is a terminal. Otherwise, shows nothing. */
 export function makeProgress(label: string): Progress {
-  if (!process.stderr.isTTY) return { tell: () => undefined, end: () => undefined };
+  if (!process.stderr.isTTY) return { report: () => undefined, end: () => undefined };
   let last = 0;
   return {
-    tell(done, total, count) {
+    report(done, total, count) {
       const now = performance.now();
       if (now - last < EVERY_MS) return;
       last = now;

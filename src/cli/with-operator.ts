@@ -25,7 +25,7 @@ export async function withOperator<T>(
   const operator = await openOperator({
     settings: readSettings(process.env, config),
     config: config ?? {},
-    observe: tellTrouble,
+    observe: printTrouble,
     mayCreate,
   });
   try {
@@ -69,7 +69,7 @@ function idIn(user: string): number | null {
   return id === undefined ? null : Number(id);
 }
 
-function tellTrouble(observation: Observation): void {
+function printTrouble(observation: Observation): void {
   if (observation.kind !== "fault" && !(observation.kind === "notice" && observation.level === "error")) return;
   const { error } = observation;
   const message = observation.kind === "notice" ? `${observation.message} ` : "";

@@ -54,8 +54,8 @@ export function assembleParts(options: ServiceOptions, mistakes: readonly string
   const inFlight = new InFlight(options.handlerTimeoutSeconds ?? HANDLER_TIMEOUT_SECONDS);
   const basePath = parseBasePath(String(options.basePath ?? "")) ?? "";
   const observers = options.observe === null ? [] : [guardObserver(options.observe ?? printFaults(name), name)];
-  const tell: Observer = (observation) => notifyAll(observers, observation);
-  const clock = chooseClock(options, tell);
+  const notifyObservers: Observer = (observation) => notifyAll(observers, observation);
+  const clock = chooseClock(options, notifyObservers);
   const { now } = clock;
   const composition = compose(options.features ?? [], own, {
     store,
@@ -65,7 +65,7 @@ export function assembleParts(options: ServiceOptions, mistakes: readonly string
     basePath,
     ownOrigins,
     tracer,
-    observe: tell,
+    observe: notifyObservers,
     now,
     service: () => requireFacts(late),
     xml: options.xml !== false,
@@ -76,7 +76,7 @@ export function assembleParts(options: ServiceOptions, mistakes: readonly string
     if (each !== undefined) observers.push(guardObserver(each, name));
   const observe = combineObservers(observers);
   const facts = (late.facts = buildFacts(all, composition, {
-    observe: tell,
+    observe: notifyObservers,
     xml: options.xml !== false,
     inFlight: () => inFlight.count,
     clockAheadMs: clock.aheadMs,

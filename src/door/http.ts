@@ -16,7 +16,7 @@ export {
   type Cacheability,
   type Client,
   type Reply,
-  type ToldClient,
+  type ReportedClient as ToldClient,
 } from "../core/call/call.ts";
 export type { Answer } from "../http/answer/writing.ts";
 export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";

@@ -41,7 +41,7 @@ export function describeClashes(namedParts: readonly NamedParts[], speaksXML: bo
     ...describeNamesakes(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...reportDuplicates(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
     ...reportDuplicates(
-      [...all, { name: null, parts: { offer: null, formats: keptBuiltInFormats(all, speaksXML) } }],
+      [...all, { name: null, parts: { offer: null, formats: remainingBuiltInFormats(all, speaksXML) } }],
       "tag suffix",
       ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
     ),
@@ -85,7 +85,7 @@ function distinctSchemes(all: readonly NamedParts[]): readonly Scheme[] {
 }
 
 /** Returns the built-in formats that no custom format replaces. */
-function keptBuiltInFormats(all: readonly NamedParts[], speaksXML: boolean): readonly Format[] {
+function remainingBuiltInFormats(all: readonly NamedParts[], speaksXML: boolean): readonly Format[] {
   const own = ownFormats(all);
   return withBuiltIn(own, speaksXML).filter((each) => !own.includes(each));
 }

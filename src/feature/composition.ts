@@ -76,9 +76,9 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       done.set(feature, { feature, parts });
       failed.delete(feature);
     } catch (error) {
-      const isTold = isThrown(error, DeclarationError);
-      if (!isTold) faults.push(error);
-      const sentences = isTold ? error.mistakes : [`setUp threw ${describeFault(error)}`];
+      const isDeclarationError = isThrown(error, DeclarationError);
+      if (!isDeclarationError) faults.push(error);
+      const sentences = isDeclarationError ? error.mistakes : [`setUp threw ${describeFault(error)}`];
       mistakes.push(...sentences.map((each) => `feature ${feature.name}: ${each}`));
     }
   };
@@ -121,12 +121,12 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   const assembled: Assembled = combineLists(all.map(({ parts }) => parts));
   return [
     ...misplacedMounts(assembled.mounts),
-    ...all.flatMap(({ name, parts }) => mistakesTold(parts, assembled).map((each) => `feature ${name}: ${each}`)),
+    ...all.flatMap(({ name, parts }) => findMistakes(parts, assembled).map((each) => `feature ${name}: ${each}`)),
   ];
 }
 
 /** Returns the mistakes that a feature finds in the assembled service. If the feature's check throws, returns the error as a mistake. */
-function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
+function findMistakes(parts: Parts, assembled: Assembled): readonly string[] {
   try {
     const result: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");
     return Array.isArray(result)

@@ -33,13 +33,13 @@ export function combineObservers(observers: readonly Observer[]): Observer | nul
  * Reports a failure only once, until `well` is called or the reason changes. Otherwise, a database that is unavailable for an hour would be
  * reported every second.
  */
-export function makeFailureReporter(tell: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
+export function makeFailureReporter(report: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
   let lastReason = "";
   return {
     well: () => void (lastReason = ""),
     failed(error) {
       const reason = String(error);
-      if (lastReason !== reason) tell(error);
+      if (lastReason !== reason) report(error);
       lastReason = reason;
     },
   };

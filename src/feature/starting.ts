@@ -61,9 +61,9 @@ async function startSlowly({ feature: { name }, parts }: SetUp, observe: Observe
 async function stopInTime({ parts }: SetUp): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const tell = (): void =>
+    const rejectLate = (): void =>
       reject(new Error(`it has not finished after ${MOST_STOP_SECONDS} s; the stop does not wait for it`));
-    timer = setTimeout(tell, MOST_STOP_SECONDS * 1000);
+    timer = setTimeout(rejectLate, MOST_STOP_SECONDS * 1000);
   });
   try {
     await Promise.race([parts.stop?.(), late]);

@@ -50,8 +50,8 @@ export function startUpkeep(
   const all = upkeep.map((each) => {
     const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
     const message = `${whose}Expired rows could not be deleted; the upkeep tries again.`;
-    const telling = makeFailureReporter((error) => observe?.({ kind: "notice", level: "error", message, error }));
-    return { ...each, telling, dueIn: 0, isRunning: false };
+    const failures = makeFailureReporter((error) => observe?.({ kind: "notice", level: "error", message, error }));
+    return { ...each, telling: failures, dueIn: 0, isRunning: false };
   });
   const eraseDue = async ({ due }: Upkeep): Promise<void> =>
     erase(store, requireChangeList(due(now())), stopped.signal);

@@ -72,7 +72,7 @@ export function findWitness(call: Call, header: string): Witness | null {
 /** Adds the explanation of each scheme to the response, for administrators only. */
 export function addExplanation({ schemeSet, explainHeader }: ServiceCore, witness: Witness, { headers }: Answer): void {
   if (!witness.sawAdministrator) return;
-  headers.push(explainHeader, formatExplanation(schemeSet.tell(witness)));
+  headers.push(explainHeader, formatExplanation(schemeSet.explainWitness(witness)));
   // A cache must not send the explanation to other callers.
   const at = headers.indexOf("Cache-Control");
   if (at !== -1) headers[at + 1] = "no-store";

@@ -21,7 +21,7 @@ import { addExplanation, findWitness } from "./explaining.ts";
 import { readAccept, requireAccept } from "./formats/accept.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { identify, waitForBody } from "./identifying/identifying.ts";
-import { identifyOrTell } from "./identifying/tolerating.ts";
+import { identifyTolerantly } from "./identifying/tolerating.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { callerIn } from "./request/cause.ts";
 import type { ServiceCore } from "./request/core.ts";
@@ -111,8 +111,8 @@ class RequestFlow {
     if (endpoint.access === "open") return this.#admit(exchange, endpoint, () => this.#serve(exchange, endpoint));
     this.witness = findWitness(call, service.explainHeader);
     if (service.schemeSet.readsBody) call.letRead(() => readOctets(exchange));
-    if (endpoint.refusals === "told")
-      return after(identifyOrTell(exchange, this.witness), (identified) => {
+    if (endpoint.refusals === "reported")
+      return after(identifyTolerantly(exchange, this.witness), (identified) => {
         exchange.identified = identified;
         return this.#admit(exchange, endpoint, () => this.#serve(exchange, endpoint));
       });
@@ -156,10 +156,10 @@ class RequestFlow {
 
   fail(error: unknown): Eventually<Answer> {
     try {
-      const answer = this.#tell(this.#told(error));
-      return answer instanceof Promise ? answer.catch((fault: unknown) => this.#tellPlainly(fault)) : answer;
+      const answer = this.writeProblem(this.toProblem(error));
+      return answer instanceof Promise ? answer.catch((fault: unknown) => this.writePlainProblem(fault)) : answer;
     } catch (fault) {
-      return this.#tellPlainly(fault);
+      return this.writePlainProblem(fault);
     }
   }
 
@@ -168,30 +168,30 @@ class RequestFlow {
     const { service, call, exchange } = this;
     if (exchange !== null) exchange.phase = "over";
     this.observeFault(notDone(call.awaits, service.inFlight.seconds));
-    return this.#tellSoon((this.problem = tooLate()));
+    return this.writeProblemSoon((this.problem = tooLate()));
   }
 
   /** Writes the problem in the caller's format if that is quick. The slow code may be the format itself. */
-  async #tellSoon(reportedProblem: Problem): Promise<Answer> {
+  async writeProblemSoon(reportedProblem: Problem): Promise<Answer> {
     try {
-      const answer = await awaitSoon(this.#tell(reportedProblem));
+      const answer = await awaitSoon(this.writeProblem(reportedProblem));
       if (answer !== null) return answer;
     } catch (error) {
       this.observeFault(error);
     }
-    return this.#tell(reportedProblem, this.service.formats[0]);
+    return this.writeProblem(reportedProblem, this.service.formats[0]);
   }
 
-  #tell(reportedProblem: Problem, format?: Format): Eventually<Answer> {
+  writeProblem(reportedProblem: Problem, format?: Format): Eventually<Answer> {
     return writeProblem(this.service, this.call, reportedProblem, () => new ServedView(this, reportedProblem), format);
   }
 
   /** Writes the problem in the default format, because a custom format has failed. */
-  #tellPlainly(fault: unknown): Eventually<Answer> {
-    return this.#tell(this.#told(fault), this.service.formats[0]);
+  writePlainProblem(fault: unknown): Eventually<Answer> {
+    return this.writeProblem(this.toProblem(fault), this.service.formats[0]);
   }
 
-  #told(error: unknown): Problem {
+  toProblem(error: unknown): Problem {
     const reportedProblem = (this.problem = convertToProblem(error));
     if (reportedProblem.status === 500) this.observeFault(error);
     return reportedProblem;

@@ -27,7 +27,7 @@ import {
 import { shownName, suggestion } from "../core/checking/nearest.ts";
 import type { ChecksOf } from "../core/checking/options.ts";
 import { anIssueList } from "../core/problem/problem.ts";
-import type { Change, Collection, Column, ExistingTable, KeptLinks, Origin, Transaction } from "./store.ts";
+import type { Change, Collection, Column, ExistingTable, StoredLinks, Origin, Transaction } from "./store.ts";
 
 /** Checks that a value is a store, by the methods that all parts of a service use. */
 export const aStore: ValueCheck = objectWith(
@@ -134,7 +134,7 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
   ),
   links: optional(
     buildObjectCheck(
-      { collection: text, column: text, was: optional(text) } satisfies ChecksOf<KeptLinks>,
+      { collection: text, column: text, was: optional(text) } satisfies ChecksOf<StoredLinks>,
       'it has to be { collection: "posts", column: "tags" }',
     ),
   ),

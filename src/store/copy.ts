@@ -120,7 +120,7 @@ export interface CopiedCount {
 }
 
 /** Receives the progress after each page: how many rows are copied or compared so far, and how many there are. */
-export type TellCopied = (step: "copying" | "verifying", done: number, total: number) => void;
+export type ReportCopied = (step: "copying" | "verifying", done: number, total: number) => void;
 
 /**
  * Copies all rows and counters, and then compares the copy with the source. Keeps the copy if both are equal. Otherwise throws `CopyError`.
@@ -128,7 +128,7 @@ export type TellCopied = (step: "copying" | "verifying", done: number, total: nu
 export async function copyStore(
   source: StoreSource,
   target: StoreTarget,
-  tell: TellCopied,
+  report: ReportCopied,
 ): Promise<readonly CopiedCount[]> {
   requireArguments("copyStore", arguments, {
     source: objectWith("the result of sqliteSource() or postgresSource()", "count", "read", "counters"),
@@ -143,7 +143,7 @@ export async function copyStore(
   for (const table of tables) {
     for await (const page of source.read(table)) {
       await write(target, table, page);
-      tell("copying", (done += page.length), total);
+      report("copying", (done += page.length), total);
     }
   }
   const counters = await source.counters();
@@ -152,7 +152,7 @@ export async function copyStore(
   const copied: CopiedCount[] = [];
   let compared = 0;
   for (const table of tables) {
-    const count = (rows: number): void => tell("verifying", (compared += rows), total * 2);
+    const count = (rows: number): void => report("verifying", (compared += rows), total * 2);
     const [one, other] = [await digestRows(source, table, count), await digestRows(found, table, count)];
     if (one.rows !== other.rows || one.digest !== other.digest)
       throw new CopyError(

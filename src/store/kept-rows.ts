@@ -5,7 +5,7 @@ import type { Idempotency, JSONValue, Recalled, Row, StoredRecord } from "./stor
  * Returns the rows of a write as its idempotency record stores them: only the columns that the response needs, and only of the rows in the
  * response.
  */
-export function keptRows(
+export function rowsToStore(
   { columns, rows: count = 1 }: Idempotency,
   rows: readonly (Row | null)[],
 ): readonly (Row | null)[] {
@@ -20,15 +20,15 @@ function pickColumns(row: Row, columns: readonly string[]): Row {
 }
 
 /** Formats the result of a write for its idempotency record: its rows and the rest of its response. */
-export function formatKept({ answer, erasable }: Idempotency, rows: readonly (Row | null)[]): string {
+export function formatStored({ answer, erasable }: Idempotency, rows: readonly (Row | null)[]): string {
   // An erasable response must be erased with its row. If the write deleted the row, a later `forget` could not find the response, so it is
   // not stored.
   const isGone = erasable && rows.length === 0;
   return JSON.stringify(answer === undefined || isGone ? rows : { rows, answer });
 }
 
-/** Parses the text of {@link formatKept}. */
-export function parseKept(text: string): Extract<Recalled, { readonly kind: "replayed" }> {
+/** Parses the text of {@link formatStored}. */
+export function parseStored(text: string): Extract<Recalled, { readonly kind: "replayed" }> {
   const stored = valueOfJSON(text) as
     | readonly (Row | null)[]
     | { readonly rows: (Row | null)[]; readonly answer: JSONValue };

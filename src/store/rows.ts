@@ -23,13 +23,13 @@ export interface Collection<V = unknown> {
    * Set if this collection indexes lists of ids in the records of another collection. It has a row for each id in a list, with two
    * columns: the record and the id.
    */
-  readonly links?: KeptLinks;
+  readonly links?: StoredLinks;
   /** Never set. It carries `V` for the type checker. */
   readonly typed?: V;
 }
 
 /** The column with the lists of ids for a many-to-many relation. */
-export interface KeptLinks {
+export interface StoredLinks {
   readonly collection: string;
   /** A JSON column. */
   readonly column: string;

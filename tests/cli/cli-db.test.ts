@@ -166,7 +166,7 @@ test("moves, checks and restores columns of any type that are no longer declared
 
   const backup = path.join(place.folder, "backup.db");
   await backupDatabase(file, backup, false, () => {});
-  await restoreDatabase(backup, file, { ending: "nothing", accessSeconds: 60, tell: () => {} });
+  await restoreDatabase(backup, file, { ending: "nothing", accessSeconds: 60, report: () => {} });
   assert.deepEqual((await checkDatabase(requireDatabase(`sqlite:${file}`))).problems, []);
   for (const place of [url, `sqlite:${file}`]) {
     const api = await serveOn(t, place);
@@ -421,7 +421,7 @@ test("keeps sessions, tokens and keys after a restore, or revokes all of them, a
   ] as const;
 
   for (const { ending, ended, statuses } of endings) {
-    const restored = await restoreDatabase(copy, file, { ending, accessSeconds: 300, tell: () => {} });
+    const restored = await restoreDatabase(copy, file, { ending, accessSeconds: 300, report: () => {} });
 
     const api = await serveOn(t, `sqlite:${file}`);
     assert.deepEqual(restored.ended, ended);
@@ -444,7 +444,7 @@ test("finds a damaged database with check, and moves it away with a restore", as
   writeFileSync(`${file}-wal`, "left by a crash");
 
   const checked = await place.run(["db", "check", "--json"]);
-  const { aside } = await restoreDatabase(copy, file, { ending: "logins", accessSeconds: 300, tell: () => {} });
+  const { aside } = await restoreDatabase(copy, file, { ending: "logins", accessSeconds: 300, report: () => {} });
 
   assert.equal(checked.code, 1);
   assert.match(checked.out + checked.errors, /damaged|malformed|problems/);

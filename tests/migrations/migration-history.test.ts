@@ -22,7 +22,7 @@ test("copies the migration history when the data moves to another database and b
   const breakOff = (): never => {
     throw Object.assign(new Error("broken off"), { errcode: 5 });
   };
-  await assert.rejects(one.migrate([things("integer")], { program: "0.8.0", tell: breakOff }), /broken off/);
+  await assert.rejects(one.migrate([things("integer")], { program: "0.8.0", report: breakOff }), /broken off/);
 
   await moveDatabase(one.place, server.place, () => {});
   await moveDatabase(server.place, back.place, () => {});

@@ -89,7 +89,7 @@ test("starts an interrupted migration again with the new SQL and the new values 
         extra: json({ backfill: fillValue }),
       });
 
-    await assert.rejects(migrate(database, now(`upper("title")`, { of: 1 }), { tell: breakOff }), /broken off/);
+    await assert.rejects(migrate(database, now(`upper("title")`, { of: 1 }), { report: breakOff }), /broken off/);
     const second = now(`"title" || '!'`, { of: 2 });
     await migrate(database, second);
 

@@ -141,7 +141,7 @@ test("removes remains in portions, reports each portion, and continues after an 
     throw new RangeError("broken off");
   };
 
-  await assert.rejects(migrateSQLite(file, now, { program, tellRemoved: breakOff }), /broken off/);
+  await assert.rejects(migrateSQLite(file, now, { program, reportRemoved: breakOff }), /broken off/);
 
   // A migration drops the indexes of the remains first, because deleting their entries is slow. It keeps the indexes of references, because
   // SQLite searches them when a referenced row is deleted.
@@ -150,7 +150,7 @@ test("removes remains in portions, reports each portion, and continues after an 
   assert.deepEqual(queryFile(file, indexes), ["books(next_id)", "books(shelf_id)"]);
   assert.deepEqual(queryFile(file, "SELECT count(*) FROM _books_gone"), [400]);
   assert.deepEqual(
-    await migrateSQLite(file, now, { program, tellRemoved: (done, total) => reports.push(total - done) }),
+    await migrateSQLite(file, now, { program, reportRemoved: (done, total) => reports.push(total - done) }),
     [],
   );
   assert.deepEqual(left(file), []);
@@ -166,7 +166,7 @@ test("removes old remains before a new migration starts or is cancelled", async 
     throw new RangeError("broken off");
   };
 
-  await assert.rejects(migrateSQLite(file, [shelves, books(restricted, "text")], { program, tell: breakOff }));
+  await assert.rejects(migrateSQLite(file, [shelves, books(restricted, "text")], { program, report: breakOff }));
   const settled: string[] = [];
   await migrateSQLite(file, [shelves, now], { program, settled: () => settled.push("settled") });
 
@@ -195,7 +195,7 @@ test("allows clients to delete rows of the referenced table while a migration ma
 
   await migrateSQLite(file, [shelves, books(restricted, "text")], {
     program,
-    tell() {
+    report() {
       if (isOver) return;
       isOver = true;
       queryFile(file, "DELETE FROM shelves WHERE id = 1");
@@ -215,7 +215,7 @@ test("keeps the table unchanged and deletes the copy if a row refers to a missin
 
   const refused = migrateSQLite(file, [shelves, books(restricted, "text")], {
     program,
-    tell: () => queryFile(file, "DELETE FROM shelves WHERE id = 1"),
+    report: () => queryFile(file, "DELETE FROM shelves WHERE id = 1"),
   });
 
   await assert.rejects(refused, /books was not changed: rows refer to missing rows \(id \d+, /);
@@ -255,7 +255,7 @@ test("keeps custom indexes, triggers and views when a start rebuilds a table, an
   const breakOff = (): never => {
     throw Object.assign(new Error("broken off"), { errcode: 5 });
   };
-  await assert.rejects(migrateSQLite(file, [shelves, books({}, "text")], { program, tell: breakOff }), /broken off/);
+  await assert.rejects(migrateSQLite(file, [shelves, books({}, "text")], { program, report: breakOff }), /broken off/);
   queryFile(file, "CREATE INDEX other ON books(price)");
   queryFile(
     file,

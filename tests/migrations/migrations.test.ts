@@ -587,8 +587,8 @@ test("resumes an interrupted migration on PostgreSQL after the finished rows, al
     throw new RangeError("broken off");
   };
 
-  await assert.rejects(migrate(database, now, { tell: breakOff }), /broken off/);
-  await migrate(database, now, { tell: (_, count) => void done.push(count) });
+  await assert.rejects(migrate(database, now, { report: breakOff }), /broken off/);
+  await migrate(database, now, { report: (_, count) => void done.push(count) });
 
   // The interrupted migration has already converted the first 500 rows.
   assert.ok(done[0]! > 500, done.join());
@@ -605,11 +605,11 @@ test("deletes the unfinished work of a migration when the declaration changes ag
       throw Object.assign(new Error("broken off"), { errcode: 5 });
     };
 
-    await assert.rejects(migrate(database, first, { tell: breakOff }), /broken off/);
+    await assert.rejects(migrate(database, first, { report: breakOff }), /broken off/);
     assert.notDeepEqual(await begunIn(database), []);
     await migrate(database, books(titled));
     const reverted = await begunIn(database);
-    await assert.rejects(migrate(database, first, { tell: breakOff }), /broken off/);
+    await assert.rejects(migrate(database, first, { report: breakOff }), /broken off/);
     await migrate(database, second);
 
     assert.deepEqual([reverted, await begunIn(database)], [[], []], database.engine);

@@ -108,7 +108,7 @@ test("restores a backup of tables with a prefix, and ends logins", async (t) => 
   await backupDatabase(file, `${file}.copy`, false, () => {});
   await old.service.close();
 
-  const options = { ending: "everything", accessSeconds: 300, tablePrefix: "lk_", tell: () => {} } as const;
+  const options = { ending: "everything", accessSeconds: 300, tablePrefix: "lk_", report: () => {} } as const;
   const { ended } = await restoreDatabase(`${file}.copy`, file, options);
 
   assert.deepEqual(ended, { accounts: 2, tokens: 0 });

@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { peopleLog } from "../../src/cli/dev/people-log.ts";
 import { CommandFailed } from "../../src/cli/exit.ts";
-import { tellFailure } from "../../src/cli/failure.ts";
+import { printFailure } from "../../src/cli/failure.ts";
 import { print, printError, show, showList } from "../../src/cli/output.ts";
 import { makeLog, type Observation } from "../../src/door/ops.ts";
 import { guardObserver } from "../../src/feature/observers.ts";
@@ -34,7 +34,7 @@ const ways: Readonly<Record<string, (stream: NodeJS.WriteStream) => unknown>> = 
     log.flush();
   },
   "the log of latchkey dev": (stream) => [fault, notice, refused].forEach(peopleLog(stream, process.cwd())),
-  "a failed command": () => [true, false].forEach((asJSON) => tellFailure(new CommandFailed(hostile, "x"), asJSON)),
+  "a failed command": () => [true, false].forEach((asJSON) => printFailure(new CommandFailed(hostile, "x"), asJSON)),
   "an answer of a command": () => {
     for (const asJSON of [true, false]) show(asJSON, { hostile }, hostile);
     print(hostile);

@@ -47,7 +47,7 @@ test("names a damaged file and the fix in every copying command", async (t) => {
   writeFileSync(at("changed.db"), changed);
   changeARow(at("changed.db"));
   writeFileSync(at("cut.db"), changed.subarray(0, changed.length / 2));
-  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+  const options = { ending: "nothing", accessSeconds: 300, report: () => {} } as const;
 
   for (const name of ["changed.db", "cut.db"])
     for (const copying of [

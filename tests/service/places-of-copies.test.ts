@@ -114,7 +114,7 @@ test("deletes the log when a backup replaces a file, so that the file contains o
   await backupDatabase(file, at("copy.db"), true, () => {});
 
   assert.ok(!hasLeftOver(at("copy.db")));
-  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+  const options = { ending: "nothing", accessSeconds: 300, report: () => {} } as const;
   await restoreDatabase(at("copy.db"), at("restored.db"), options);
   assert.ok(!hasLeftOver(at("restored.db")));
 });
@@ -125,7 +125,7 @@ test("moves the log of a deleted database away at a restore, so that the file co
   leaveLog(file, at("gone.db"));
   rmSync(at("gone.db"));
 
-  await restoreDatabase(at("copy.db"), at("gone.db"), { ending: "nothing", accessSeconds: 300, tell: () => {} });
+  await restoreDatabase(at("copy.db"), at("gone.db"), { ending: "nothing", accessSeconds: 300, report: () => {} });
 
   assert.ok(!hasLeftOver(at("gone.db")));
 });
@@ -150,7 +150,7 @@ test("does not replace an open database with a backup, and replaces the target o
 
 test("replaces an empty file, but not while another process creates a database in it", async (t) => {
   const { file, at } = await place(t);
-  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+  const options = { ending: "nothing", accessSeconds: 300, report: () => {} } as const;
   const replacing: Readonly<Record<string, (to: string) => Promise<unknown>>> = {
     backup: (to) => backupDatabase(file, to, true, () => {}),
     restore: (to) => restoreDatabase(file, to, options),
@@ -207,7 +207,7 @@ test("reports a path that is not a file, or an empty file, and leaves it unchang
   t.after(() => socket.close());
   await new Promise((resolve) => socket.once("listening", resolve));
   copyFileSync("/dev/null", at("empty"));
-  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+  const options = { ending: "nothing", accessSeconds: 300, report: () => {} } as const;
 
   for (const [name, words] of [
     [folder, /is not a file\. Name the file of a database\.$/],

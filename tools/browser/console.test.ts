@@ -330,7 +330,7 @@ test("requests a page again before Back shows it, so that it shows nothing of a 
   const page = await keeping.newPage();
   await logIn(page, "/users/1");
   // The mark is lost when the browser requests the page again.
-  const isKept = (): Promise<boolean> => page.evaluate(() => "mark" in document.body.dataset);
+  const isMarked = (): Promise<boolean> => page.evaluate(() => "mark" in document.body.dataset);
   await page.evaluate(() => (document.body.dataset["mark"] = "kept"));
   await page.locator(".tools summary").click();
   await page.getByRole("button", { name: "Log out" }).click();
@@ -340,6 +340,6 @@ test("requests a page again before Back shows it, so that it shows nothing of a 
   await page.getByRole("heading", { name: "Log in to see this" }).waitFor();
 
   assert.equal(page.url(), `${service.address}/users/1`);
-  assert.equal(await isKept(), false);
+  assert.equal(await isMarked(), false);
   assert.doesNotMatch(await page.content(), /admin@example\.invalid/);
 });

@@ -49,7 +49,7 @@ test("ends a migration on a full disk with the fix in its error while clients wr
   let copied = 0;
   const stopped = migrateSQLite(file, [now], {
     program: "1.0.0",
-    tell(_table, done) {
+    report(_table, done) {
       copied = done;
       if (done > 5000) disk.fill(23 << 20);
     },

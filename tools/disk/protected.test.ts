@@ -6,7 +6,7 @@ import { backupDatabase, checkDatabase, moveDatabase, restoreDatabase } from "..
 import { mountSmallDisk } from "./small-disk.ts";
 
 const words = /is on a read-only disk\. Mount it for writing, or name another file\./;
-const restoring = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+const restoring = { ending: "nothing", accessSeconds: 300, report: () => {} } as const;
 
 test("reports the read-only disk in every command that writes", async () => {
   using disk = mountSmallDisk(10);

@@ -52,16 +52,16 @@ async function fill(store: Store): Promise<void> {
   await store.close();
 }
 
-/** Stops the server when `tell` is called for the first time. */
-function endingAt(end: () => Promise<void>): { readonly tell: () => void; readonly ended: Promise<void> } {
+/** Stops the server when `onProgress` is called for the first time. */
+function endingAt(end: () => Promise<void>): { readonly onProgress: () => void; readonly ended: Promise<void> } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isCalled = false;
-  const tell = (): void => {
+  const onProgress = (): void => {
     if (isCalled) return;
     isCalled = true;
     end().then(resolve, reject);
   };
-  return { tell, ended: promise };
+  return { onProgress, ended: promise };
 }
 
 for (const [how, end] of ends) {
@@ -71,17 +71,17 @@ for (const [how, end] of ends) {
     await fill(postgresStore({ url, poolSize: 2 }));
 
     const tried = endingAt(() => end(server));
-    await assert.rejects(tryPostgres(url, [now], { program, tell: tried.tell }), StoreUnavailable);
+    await assert.rejects(tryPostgres(url, [now], { program, report: tried.onProgress }), StoreUnavailable);
     await tried.ended;
     await server.start();
     const begun = endingAt(() => end(server));
-    await assert.rejects(migratePostgres(url, [now], { program, tell: begun.tell }), StoreUnavailable);
+    await assert.rejects(migratePostgres(url, [now], { program, report: begun.onProgress }), StoreUnavailable);
     await begun.ended;
     await server.start();
     const [seen] = await server.ask("SELECT count(*)::integer AS rows, sum(price)::integer AS sum FROM things");
     assert.deepEqual(seen, { rows, sum: (rows * (rows + 1)) / 2 });
     const done: number[] = [];
-    await migratePostgres(url, [now], { program, tell: (_, count) => void done.push(count) });
+    await migratePostgres(url, [now], { program, report: (_, count) => void done.push(count) });
 
     assert.deepEqual(
       await server.ask(
@@ -101,12 +101,12 @@ for (const [how, end] of ends) {
     await fill(sqliteStore({ path: file }));
     const server = await servers.primary();
     const url = new Secret(formatURL(server));
-    const move = async (tell: () => void): Promise<unknown> => {
+    const move = async (onProgress: () => void): Promise<unknown> => {
       const source = await sqliteSource(file);
       try {
         const target = await postgresTarget(url);
         try {
-          return await copyStore(source, target, tell);
+          return await copyStore(source, target, onProgress);
         } finally {
           await target.close();
         }
@@ -116,7 +116,7 @@ for (const [how, end] of ends) {
     };
 
     const begun = endingAt(() => end(server));
-    await assert.rejects(move(begun.tell), StoreUnavailable);
+    await assert.rejects(move(begun.onProgress), StoreUnavailable);
     await begun.ended;
     await server.start();
     assert.deepEqual(await server.ask("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"), []);

@@ -84,7 +84,7 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
 let service: ServiceProcess;
 let description: Description;
 /** Values of earlier responses, for `{name}` in later requests. */
-const heard: Record<string, string> = {};
+const answered: Record<string, string> = {};
 const coveredOperations = new Set<string>();
 
 before(async () => {
@@ -136,15 +136,15 @@ async function compare(
 }
 
 function filled(text: string): string {
-  return text.replaceAll(/\{(\w+)\}/g, (all, name: string) => heard[name] ?? all);
+  return text.replaceAll(/\{(\w+)\}/g, (all, name: string) => answered[name] ?? all);
 }
 
 function remember(body: unknown): void {
   const { access, refresh, key, id, [0]: first } = (body ?? {}) as Partial<Record<string, string>> & { 0?: Listed };
-  if (access !== undefined) heard["access"] = access;
-  if (refresh !== undefined) heard["refresh"] = refresh;
-  if (key !== undefined) heard["key_id"] = String(id);
-  if (first?.current !== undefined) heard["session_id"] = first.id;
+  if (access !== undefined) answered["access"] = access;
+  if (refresh !== undefined) answered["refresh"] = refresh;
+  if (key !== undefined) answered["key_id"] = String(id);
+  if (first?.current !== undefined) answered["session_id"] = first.id;
 }
 
 interface Listed {

@@ -283,8 +283,8 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
 }
 
 /** Requires that a client's cached copy of a record is invalid if the migration has changed the shown values. */
-async function requireOtherTag({ address }: ServiceProcess, seen: Traffic["seen"], isAnew: boolean): Promise<void> {
-  if (seen === null || !isAnew) return;
+async function requireOtherTag({ address }: ServiceProcess, seen: Traffic["seen"], isChanged: boolean): Promise<void> {
+  if (seen === null || !isChanged) return;
   const { status } = await fetch(`${address}/books/${seen.id}`, { headers: { "if-none-match": seen.etag } });
   assert.notEqual(status, 304);
 }

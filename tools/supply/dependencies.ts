@@ -16,15 +16,15 @@ function npm(...args: readonly string[]): unknown {
   }
 }
 
-function tell(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function tellWeaknesses(): void {
+function reportWeaknesses(): void {
   const auditReport = npm("audit", "--omit=dev") as { metadata?: { vulnerabilities: Record<string, number> } } | null;
   const counts = auditReport?.metadata?.vulnerabilities;
-  if (counts === undefined) return tell("The registry did not report known vulnerabilities, so nothing was checked.");
-  tell(
+  if (counts === undefined) return print("The registry did not report known vulnerabilities, so nothing was checked.");
+  print(
     `Known vulnerabilities: ${Object.entries(counts)
       .map(([level, count]) => `${count} ${level}`)
       .join(", ")}.`,
@@ -32,7 +32,7 @@ function tellWeaknesses(): void {
   if ((counts["high"] ?? 0) + (counts["critical"] ?? 0) > 0) process.exitCode = 1;
 }
 
-function tellAges(): void {
+function reportAges(): void {
   const { dependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
@@ -42,8 +42,8 @@ function tellAges(): void {
     const newest = Object.values(times ?? {})
       .toSorted()
       .at(-1);
-    if (used === undefined || newest === undefined) tell(`${name} ${version}: the registry did not report its age`);
-    else tell(`${name} ${version}: ${daysSince(used)} days old; the newest version is ${daysSince(newest)} days old`);
+    if (used === undefined || newest === undefined) print(`${name} ${version}: the registry did not report its age`);
+    else print(`${name} ${version}: ${daysSince(used)} days old; the newest version is ${daysSince(newest)} days old`);
   }
 }
 
@@ -51,5 +51,5 @@ function daysSince(time: string): number {
   return Math.floor((Date.now() - Date.parse(time)) / DAY_MS);
 }
 
-tellWeaknesses();
-tellAges();
+reportWeaknesses();
+reportAges();

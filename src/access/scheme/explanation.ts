@@ -45,28 +45,28 @@ export class Witness {
 export function explain(schemes: readonly Scheme[], witness: Witness, ended: Problem | null = null): Explanation {
   const users = witness.verdicts.flatMap((verdict) => (verdict.kind === "accepted" ? [verdict.identity.id] : []));
   const explained = schemes.flatMap((scheme) => explainScheme(scheme, witness));
-  const tell = (outcome: Explanation["outcome"], why: string, user: number | null = null): Explanation => ({
+  const conclude = (outcome: Explanation["outcome"], why: string, user: number | null = null): Explanation => ({
     outcome,
     user,
     why,
     schemes: explained,
   });
-  if (ended !== null) return tell("ended", `${ended.status} ${ended.code}: ${ended.detail}`);
+  if (ended !== null) return conclude("ended", `${ended.status} ${ended.code}: ${ended.detail}`);
   if (witness.verdicts.length < witness.presented.length)
-    return tell("ended", "The request ended before every scheme had a verdict.");
+    return conclude("ended", "The request ended before every scheme had a verdict.");
   const { rejecting, passedOver } = rejectedBy(witness);
   if (rejecting.length > 0)
-    return tell("rejected", `One rejected credential ends the request: ${rejecting.join(", ")}.`);
-  if (new Set(users).size > 1) return tell("conflict", "Two credentials were accepted, of different users.");
+    return conclude("rejected", `One rejected credential ends the request: ${rejecting.join(", ")}.`);
+  if (new Set(users).size > 1) return conclude("conflict", "Two credentials were accepted, of different users.");
   const cookies = passedOver.length === 0 ? "" : ` The rejected cookie of ${passedOver.join(", ")} is ignored.`;
   if (users[0] === undefined)
-    return tell(
+    return conclude(
       "nobody",
       cookies === ""
         ? "No scheme found a credential."
         : `No credential was accepted.${cookies} An endpoint that needs a caller answers 401.`,
     );
-  return tell(
+  return conclude(
     "identified",
     `${users.length === 1 ? "One credential was accepted." : "All credentials are of the same user."}${cookies}`,
     users[0],

@@ -88,13 +88,13 @@ function join(parts: readonly Scheme[], standing: AssuranceCheck | null): Scheme
       const verdict = requireVerdict(part, result);
       if (verdict.kind === "accepted")
         return standing === null ? verdict : checkAssurance(part, verdict, call, standing);
-      const answer = verdict.kind === "absent" ? refused : toldAs(part, verdict);
+      const answer = verdict.kind === "absent" ? refused : withCode(part, verdict);
       const isKnown = answer.kind === "rejected" && answer.reason !== "unknown";
       return isKnown ? answer : ask(more, credential, call, carrier, answer);
     });
   }
 
-  function toldAs({ rejectedAs: own = "invalid_token" }: Scheme, rejection: Rejection): Rejection {
+  function withCode({ rejectedAs: own = "invalid_token" }: Scheme, rejection: Rejection): Rejection {
     return rejection.code !== undefined || own === rejectedAs ? rejection : { ...rejection, code: own };
   }
 

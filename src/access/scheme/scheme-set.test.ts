@@ -76,11 +76,11 @@ function ask(schemeSet: SchemeSet, sketch: CallSketch): string {
       ? "nobody"
       : `${identified.identity.username} by ${identified.identity.scheme}${identified.ambient ? ", ambient" : ""}`;
   } catch (error) {
-    return tell(error);
+    return readCode(error);
   }
 }
 
-function tell(error: unknown): string {
+function readCode(error: unknown): string {
   if (!(error instanceof Problem)) throw error;
   return `${error.status} ${error.code}: ${error.detail} [${error.headers.map((each) => each.join(" ")).join("; ")}]`;
 }
@@ -304,11 +304,11 @@ test("sends every challenge in a separate header field if the call needs a calle
 
 test("answers 403 if no scheme has a challenge, and uses the message of the scheme if there is only one scheme", () => {
   assert.equal(
-    tell(createSchemeSet([beta]).challenge(callOf())),
+    readCode(createSchemeSet([beta]).challenge(callOf())),
     "403 authentication_failed: Invalid or missing beta. []",
   );
   assert.equal(
-    tell(createSchemeSet([beta, gamma]).challenge(callOf())),
+    readCode(createSchemeSet([beta, gamma]).challenge(callOf())),
     "403 authentication_failed: Invalid or missing credentials. []",
   );
   assert.equal(
@@ -329,7 +329,7 @@ test("says why a cookie was rejected if the call needs a caller, and counts it a
 
   assert.deepEqual([throttle.count, seen.length], [0, 1]);
   assert.equal(
-    tell(schemeSet.challenge(call, passedOver)),
+    readCode(schemeSet.challenge(call, passedOver)),
     "401 invalid_token: gamma: forged [WWW-Authenticate Alpha none]",
   );
   schemeSet.countGuesses(call, passedOver);
@@ -434,7 +434,7 @@ test("returns the same results if schemes are asynchronous", async () => {
     try {
       return (await schemeSet.identify(callOf({ headers }))).identity?.username;
     } catch (error) {
-      return tell(error);
+      return readCode(error);
     }
   };
 

@@ -27,13 +27,13 @@ export interface IdentifiedCaller {
 export interface SchemeSet {
   /**
    * Checks every credential of a request. Synchronous if all schemes that it asks are synchronous. Ends the request if a credential other
-   * than a cookie is wrong, or if credentials belong to different users. Records the verdicts in `witness`, for `tell`.
+   * than a cookie is wrong, or if credentials belong to different users. Records the verdicts in `witness`, for `explainWitness`.
    */
   identify(call: Call, witness?: Witness | null): Eventually<IdentifiedCaller>;
   /** Returns the result of each scheme for a request. Does not count guesses, report rejections or end the request. */
   explain(call: Call): Eventually<Explanation>;
   /** Returns the results that `identify` has recorded in the witness. */
-  tell(witness: Witness): Explanation;
+  explainWitness(witness: Witness): Explanation;
   /**
    * Returns the problem for a request that needs a caller and has none. It reports why a cookie was rejected, or that
    * the request has no credential.
@@ -146,7 +146,7 @@ export function makeSchemeSet({ schemes: named, throttle, observe, standing = nu
   return {
     identify,
     explain: explainCall,
-    tell: (witness) => explain(schemes, witness),
+    explainWitness: (witness) => explain(schemes, witness),
     challenge,
     countGuesses,
     vary,

@@ -25,7 +25,7 @@ export async function move(fromText: string, toText: string, { json = false }: O
   const to = requireDatabase("the database to fill", toText);
   const steps = { copying: makeProgress("Copying"), verifying: makeProgress("Comparing") };
   const copied = await translateCopyErrors(
-    moveDatabase(from, to, (step, done, total) => steps[step].tell(done, total, done)).finally(() =>
+    moveDatabase(from, to, (step, done, total) => steps[step].report(done, total, done)).finally(() =>
       steps.verifying.end(),
     ),
   );
@@ -55,7 +55,9 @@ export async function backup(file: string, { force = false, json = false }: Back
   const from = requireSQLite(readings.database.value, "backed up with pg_dump or pg_basebackup", false);
   const progress = makeProgress("Copying pages");
   const bytes = await translateCopyErrors(
-    backupDatabase(from, file, force, (done, total) => progress.tell(done, total, done)).finally(() => progress.end()),
+    backupDatabase(from, file, force, (done, total) => progress.report(done, total, done)).finally(() =>
+      progress.end(),
+    ),
   );
   const secret = findSecretFile(readings);
   show(
@@ -85,7 +87,7 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
       tablePrefix,
       ending: keepLogins ? "nothing" : revokeAll ? "everything" : "logins",
       accessSeconds: readings.accessSeconds.value,
-      tell: (done, total) => progress.tell(done, total, done),
+      report: (done, total) => progress.report(done, total, done),
     }).finally(() => progress.end()),
   );
   const hasSecret = readings.secret.from !== null || findSecretFile(readings) !== null;
@@ -117,7 +119,7 @@ export async function check({ json = false }: Output): Promise<void> {
   requireLastingStore(database.value, false);
   const progress = makeProgress("Looking at tables");
   const { version, tables, problems } = await translateCopyErrors(
-    checkDatabase(database.value, (done, total) => progress.tell(done, total, done)).finally(() => progress.end()),
+    checkDatabase(database.value, (done, total) => progress.report(done, total, done)).finally(() => progress.end()),
   );
   if (problems.length > 0) process.exitCode = exits.failed;
   if (json) show(true, { schema: version, tables, problems }, "");

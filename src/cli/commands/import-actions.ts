@@ -111,7 +111,7 @@ async function importSources(
   const running: {
     readonly source: Source;
     readonly run: RecordImport;
-    tell(line: RefusedLine, unit: string): void;
+    report(line: RefusedLine, unit: string): void;
   }[] = [];
   let imported = 0;
   // Opens every file first, so that a mistake in a whole file is reported before anything is created.
@@ -123,14 +123,14 @@ async function importSources(
     const reading = { ...options, file: state, isText: file.format === "csv", ...(isAlone ? {} : { others }) };
     const run = await importRecords(operator, source.mount, reading);
     const resource = isAlone ? {} : { resource: formatResourceName(source.mount) };
-    const tell = (line: RefusedLine, unit: string): void => refuse({ ...line, ...resource }, unit);
-    imported += await importAll(run, file, imported, (line) => tell(line, file.unit));
-    running.push({ source, run, tell });
+    const report = (line: RefusedLine, unit: string): void => refuse({ ...line, ...resource }, unit);
+    imported += await importAll(run, file, imported, (line) => report(line, file.unit));
+    running.push({ source, run, report });
   }
   if (isAlone || options.dryRun) return imported;
   try {
-    for (const { source, run, tell } of running.slice(0, -1))
-      imported -= await connectAll(run, await source.open(), tell);
+    for (const { source, run, report } of running.slice(0, -1))
+      imported -= await connectAll(run, await source.open(), report);
     await operator.store.write({ changes: running.flatMap(({ run }) => run.finished()) });
   } catch (error) {
     throw stopped(error, imported, 1);
@@ -142,13 +142,13 @@ async function importSources(
 async function connectAll(
   run: RecordImport,
   { lines, unit }: ImportFile,
-  tell: (line: RefusedLine, unit: string) => void,
+  refuse: (line: RefusedLine, unit: string) => void,
 ): Promise<number> {
   let refused = 0;
   let batch: ImportLine[] = [];
   const flush = async (): Promise<void> => {
     const without = await run.connect(batch);
-    for (const line of without) tell(line, unit);
+    for (const line of without) refuse(line, unit);
     refused += without.length;
     batch = [];
   };
@@ -205,17 +205,17 @@ async function importAll(
   let imported = 0;
   let batch: ImportLine[] = [];
   let characters = 0;
-  const tell = (line: RefusedLine): void => {
+  const report = (line: RefusedLine): void => {
     progress.end();
     refuse(line);
   };
   const flush = async (): Promise<void> => {
-    const refused = await running.add(batch, tell);
+    const refused = await running.add(batch, report);
     imported += batch.length - refused.length;
     batch = [];
     characters = 0;
     const { done, total } = file.progress();
-    progress.tell(done, total, imported);
+    progress.report(done, total, imported);
   };
 
   try {
@@ -223,7 +223,7 @@ async function importAll(
     for await (const read of running.orderLines(file.lines)) {
       if (isFirst) printError(`Continuing an interrupted import ${describePlace(read, file, running)}.\n`);
       isFirst = false;
-      if ("reasons" in read) tell(read);
+      if ("reasons" in read) refuse(read);
       if (!("record" in read)) continue;
       batch.push(read);
       characters += JSON.stringify(read.record).length;
@@ -231,7 +231,7 @@ async function importAll(
     }
     if (batch.length > 0) await flush();
     const late = await running.end();
-    for (const line of late) tell(line);
+    for (const line of late) refuse(line);
     imported -= late.length;
   } catch (error) {
     throw stopped(error, before + imported, running.doneBefore);

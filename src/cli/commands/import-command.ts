@@ -4,7 +4,7 @@ import { exits, UsageError } from "../exit.ts";
 import { importError, openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
-import { tellFirst } from "../serving/banner.ts";
+import { describeFirstAdministrator } from "../serving/banner.ts";
 import { withOperator } from "../with-operator.ts";
 
 /** The options of `latchkey user import`. */
@@ -38,7 +38,7 @@ export async function importFile(
       // Creates the first administrator before the users. Otherwise a user in the file could take the administrator's username, and the
       // next start of the service could not create the administrator.
       const first = await operator.makeFirstAdministrator();
-      if (first !== null) printError(`${tellFirst(first)}\n`);
+      if (first !== null) printError(`${describeFirstAdministrator(first)}\n`);
       await importAll(operator, file, { staffIsAdmin, json }, tally);
     },
     { mayCreate: true },
@@ -76,7 +76,7 @@ async function importAll(
     tally.imported += imported;
     refuse(refused);
     const { done, total } = file.progress();
-    progress.tell(done, total, tally.imported + tally.refused);
+    progress.report(done, total, tally.imported + tally.refused);
   };
 
   try {

@@ -50,12 +50,12 @@ export async function migrate(options: MigrationCommandOptions, program: string)
     renamed,
     dryRun,
     program,
-    tell: (_, done, total) => progress.tell(done, total, done),
+    report: (_, done, total) => progress.report(done, total, done),
     settled() {
       progress.end();
       if (!dryRun) printError(`${nowAsDeclared}\n`);
     },
-    tellRemoved: (done, total) => removing.tell(done, total, done),
+    reportRemoved: (done, total) => removing.report(done, total, done),
   }).finally(() => {
     progress.end();
     removing.end();

@@ -65,7 +65,7 @@ async function* formatRecords(
     for await (const page of exportRecords(store, mount)) {
       yield page.map(formatLine).join("");
       tally.count += page.length;
-      progress.tell(0, null, tally.count);
+      progress.report(0, null, tally.count);
     }
   } finally {
     progress.end();

@@ -3,7 +3,7 @@ import type { FromServing, ToServing } from "./messages.ts";
 
 /** A serving process of `latchkey dev`. It loads the files, serves, and stops. Each step waits for a message of the watching process. */
 export interface Child {
-  tell(kind: ToServing["kind"]): void;
+  send(kind: ToServing["kind"]): void;
   /** Lets the process finish its requests and stop. Resolves when it has exited. */
   stop(): Promise<void>;
   /** Kills the process. Only for a process that does not serve yet. */
@@ -26,28 +26,28 @@ export function startChild(environment: NodeJS.ProcessEnv, { onMessage, onEnd }:
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const ended = new Promise<void>((resolve) => process_.once("exit", () => resolve()));
-  let isHeard = true;
+  let isConnected = true;
   const child: Child = {
-    tell: (kind) => void process_.send({ kind } satisfies ToServing, () => undefined),
+    send: (kind) => void process_.send({ kind } satisfies ToServing, () => undefined),
     async stop() {
-      isHeard = false;
-      child.tell("stop");
+      isConnected = false;
+      child.send("stop");
       const timer = setTimeout(() => process_.kill("SIGKILL"), STOP_WITHIN_MS);
       await ended;
       clearTimeout(timer);
     },
     discard() {
-      isHeard = false;
+      isConnected = false;
       process_.kill("SIGKILL");
     },
   };
   process_.on("message", (message) => {
-    if (isHeard) onMessage(child, message as FromServing);
+    if (isConnected) onMessage(child, message as FromServing);
   });
   process_.on("error", () => undefined);
   process_.once("exit", (status, signal) => {
-    if (isHeard) onEnd(child, signal ?? `status ${status}`);
-    isHeard = false;
+    if (isConnected) onEnd(child, signal ?? `status ${status}`);
+    isConnected = false;
   });
   return child;
 }

@@ -60,7 +60,7 @@ class Watch {
     this.#next?.discard();
     this.#next = this.#spare ?? this.#startChild();
     this.#spare = null;
-    this.#next.tell("load");
+    this.#next.send("load");
   }
 
   async stop(): Promise<void> {
@@ -81,7 +81,7 @@ class Watch {
 
   #startSpare(): Child {
     const child = this.#startChild();
-    child.tell("warm");
+    child.send("warm");
     return child;
   }
 
@@ -102,7 +102,7 @@ class Watch {
   async #takeOver(child: Child): Promise<void> {
     await this.#serving?.stop();
     this.#serving = null;
-    if (child === this.#next) child.tell("listen");
+    if (child === this.#next) child.send("listen");
   }
 
   #served(child: Child, { welcome, url, port }: Extract<FromServing, { kind: "serving" }>): void {

@@ -6,13 +6,13 @@ import { isOfPackages } from "./package-files.ts";
  * Reports every file of the project that is imported from now on, before it is read, and every imported file that is missing. Does not
  * report files in `node_modules` or files of this package.
  */
-export function tellLoadedFiles(tell: (file: string) => void): void {
+export function reportLoadedFiles(report: (file: string) => void): void {
   const reportedFiles = new Set<string>();
-  const tellOnce = (url: string): void => {
+  const reportOnce = (url: string): void => {
     const file = ownFile(url);
     if (file === null || reportedFiles.has(file)) return;
     reportedFiles.add(file);
-    tell(file);
+    report(file);
   };
   registerHooks({
     resolve(specifier, context, next) {
@@ -21,12 +21,12 @@ export function tellLoadedFiles(tell: (file: string) => void): void {
       } catch (error) {
         // Also reports a missing file: if it is created later, the service must start again.
         if (/^\.{0,2}\//.test(specifier) && context.parentURL !== undefined)
-          tellOnce(new URL(specifier, context.parentURL).href);
+          reportOnce(new URL(specifier, context.parentURL).href);
         throw error;
       }
     },
     load(url, context, next) {
-      tellOnce(url);
+      reportOnce(url);
       return next(url, context);
     },
   });

@@ -9,7 +9,7 @@ import { resolvePasswordFile } from "../../service/users/password-file.ts";
 import { createPainter, print } from "../output.ts";
 import { explainStart, listenOrClose, NotListening, requireFreeAddress } from "../serving/starting.ts";
 import { showingMails, withMail } from "./dev-mail.ts";
-import { tellLoadedFiles } from "./loaded-files.ts";
+import { reportLoadedFiles } from "./loaded-files.ts";
 import type { FromServing, NeededMigration, ToServing } from "./messages.ts";
 import { peopleLog } from "./people-log.ts";
 import { explainFault } from "./source-lines.ts";
@@ -35,13 +35,13 @@ export function serveForDev(): void {
     // An error here also occurs in a later step, which reports it.
     warm: () => warmUp().catch(() => undefined),
     async load() {
-      for (const name of [...configFileNames, "package.json"]) tell({ kind: "file", path: path.join(directory, name) });
-      tellLoadedFiles((file) => tell({ kind: "file", path: file }));
+      for (const name of [...configFileNames, "package.json"]) send({ kind: "file", path: path.join(directory, name) });
+      reportLoadedFiles((file) => send({ kind: "file", path: file }));
       const config = (await loadConfigFile(directory)) ?? {};
       loaded = { config, settings: readSettings(withMail(process.env, config), config) };
       // Checks all declarations while the old process still serves. Opens neither the database nor the port.
       await assembleLatchkey(loaded);
-      tell({ kind: "prepared" });
+      send({ kind: "prepared" });
     },
     async listen() {
       const { config, settings } = loaded!;
@@ -58,7 +58,7 @@ export function serveForDev(): void {
       running = { latchkey, listener };
       const url = listener.url + settings.basePath;
       const port = settings.port === 0 ? Number(new URL(listener.url).port) : null;
-      tell({ kind: "serving", welcome: welcome({ settings, config, latchkey, url }), url, port });
+      send({ kind: "serving", welcome: welcome({ settings, config, latchkey, url }), url, port });
     },
     async stop() {
       const { latchkey, listener } = running ?? {};
@@ -74,9 +74,9 @@ export function serveForDev(): void {
     steps[kind]().catch((error: unknown) => {
       if (kind === "stop") process.exit(1);
       const migration = error instanceof MigrationNeeded ? buildNeededMigration(error, loaded!) : null;
-      tell({
+      send({
         kind: "failed",
-        message: explainFailure(error, (each, isTold) => explainFault(each, directory, paint, isTold)),
+        message: explainFailure(error, (each, isReported) => explainFault(each, directory, paint, isReported)),
         migration,
         taken: error instanceof NotListening && error.isTaken ? error.address : null,
       });
@@ -95,10 +95,10 @@ export function serveForDev(): void {
 }
 
 /** Describes an error of a start. If the config file failed, also shows the place in the file. */
-function explainFailure(error: unknown, tellFault: (error: unknown, isTold?: boolean) => string): string {
-  const explanation = explainStart(error, tellFault).trimEnd();
+function explainFailure(error: unknown, formatFault: (error: unknown, isReported?: boolean) => string): string {
+  const explanation = explainStart(error, formatFault).trimEnd();
   const cause = error instanceof ConfigError ? error.cause : undefined;
-  return cause instanceof Error ? `${explanation}\n${tellFault(cause, true)}`.trimEnd() : explanation;
+  return cause instanceof Error ? `${explanation}\n${formatFault(cause, true)}`.trimEnd() : explanation;
 }
 
 /**
@@ -114,7 +114,7 @@ function buildNeededMigration(
   return { tables: isOwn ? collections : [], file: database.kind === "sqlite" ? path.resolve(database.path) : null };
 }
 
-function tell(message: FromServing): void {
+function send(message: FromServing): void {
   // If the watching process has disconnected, this process is about to end.
   if (process.connected) process.send!(message);
 }

@@ -18,10 +18,10 @@ interface Place {
 
 /**
  * Describes a fault: its message, the source lines around its first stack frame in the project, all its frames in the project, and its
- * causes. Leaves out the message if `isTold` is true. A message may contain input of the caller. So control characters are escaped, and no
+ * causes. Leaves out the message if `isReported` is true. A message may contain input of the caller. So control characters are escaped, and no
  * line of the message counts as a frame.
  */
-export function explainFault(error: unknown, directory: string, paint: Paint, isTold = false): string {
+export function explainFault(error: unknown, directory: string, paint: Paint, isReported = false): string {
   if (!(error instanceof Error)) return paint("red", visibleLines(`thrown: ${String(error)}`));
   const frames = collectFrames(error);
   const own = frames.filter((frame) => isOwn(frame));
@@ -32,10 +32,10 @@ export function explainFault(error: unknown, directory: string, paint: Paint, is
   const rest = frames.length - own.length;
   const lines = [
     ...(head === "" ? [] : [visibleLines(head.replace(`file://${directory}/`, ""))]),
-    ...(isTold ? [] : [paint("red", visibleLines(`${error.name}: ${error.message}`))]),
+    ...(isReported ? [] : [paint("red", visibleLines(`${error.name}: ${error.message}`))]),
     ...(place === null ? [] : sourceAround(place, directory, paint)),
     ...own.map((frame) => paint("dim", visible(shorten(frame, directory)))),
-    ...(own.length === 0 && !isSyntax && !isTold
+    ...(own.length === 0 && !isSyntax && !isReported
       ? frames.slice(0, 8).map((frame) => paint("dim", visible(frame)))
       : []),
     ...(own.length > 0 && rest > 0 ? [paint("dim", `    and ${rest} frames of packages and Node`)] : []),

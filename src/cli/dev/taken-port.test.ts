@@ -24,13 +24,13 @@ test("reports whether a port has become free in time", async () => {
 
 test("reports nothing after the wait is canceled", async () => {
   const { server, address } = await taken();
-  const heard: boolean[] = [];
-  const waiting = waitForAddress(address, (isFree) => void heard.push(isFree), patience);
+  const reports: boolean[] = [];
+  const waiting = waitForAddress(address, (isFree) => void reports.push(isFree), patience);
   await new Promise((resolve) => waitForAddress(address, resolve, { everyMs: 1, withinMs: 20 }));
 
   waiting.drop();
   await new Promise((resolve) => waitForAddress(address, resolve, patience));
 
-  assert.deepEqual(heard, []);
+  assert.deepEqual(reports, []);
   server.close();
 });

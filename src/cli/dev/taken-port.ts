@@ -9,12 +9,12 @@ export interface Patience {
 const patience: Patience = { everyMs: 1000, withinMs: 60_000 };
 
 /**
- * Waits until no program listens at an address. Calls `tell` with true when the address is free, or with false after the time limit. `drop`
+ * Waits until no program listens at an address. Calls `report` with true when the address is free, or with false after the time limit. `drop`
  * cancels the wait.
  */
 export function waitForAddress(
   address: ListenAddress,
-  tell: (isFree: boolean) => void,
+  report: (isFree: boolean) => void,
   { everyMs, withinMs }: Patience = patience,
 ): { drop(): void } {
   const until = performance.now() + withinMs;
@@ -26,7 +26,7 @@ export function waitForAddress(
     );
     void isFree.then((found) => {
       if (!isWaiting) return;
-      if (found || performance.now() >= until) tell(found);
+      if (found || performance.now() >= until) report(found);
       else timer = setTimeout(look, everyMs);
     });
   };

@@ -14,7 +14,7 @@ export interface CSVRules {
   /** Returns true if values of this column have no line breaks. If such a value has one, its closing quote is missing. */
   isOneLine(column: string): boolean;
   /** True if an empty cell means no value and a cell with `""` means an empty text. If false, both mean an empty text. */
-  readonly tellsNothing: boolean;
+  readonly marksNull: boolean;
 }
 
 interface Row {
@@ -70,7 +70,7 @@ async function readRow(
     if (ahead.length < height) break;
     quotes += ahead[height - 1]!.split('"').length - 1;
     if (quotes % 2 === 1) continue;
-    const cells = parseRow(ahead.slice(0, height).join("\n"), delimiter, rules.tellsNothing);
+    const cells = parseRow(ahead.slice(0, height).join("\n"), delimiter, rules.marksNull);
     if (cells === null || (height > 1 && hasBreak(cells, columns, rules))) break;
     if (cells.length === columns.length) return { cells, height };
     return { reason: `It has ${cells.length} values, but the header has ${columns.length}.` };
@@ -89,8 +89,8 @@ function hasBreak(cells: Row["cells"], columns: readonly string[], { isOneLine }
   );
 }
 
-function parseRow(text: string, delimiter: string, tellsNothing: boolean): (string | null)[] | null {
-  const nothing = tellsNothing ? null : "";
+function parseRow(text: string, delimiter: string, marksNull: boolean): (string | null)[] | null {
+  const nothing = marksNull ? null : "";
   // Most rows have no quotes and need no CSV parser. A parser for each row would take longer than all other work.
   if (!text.includes('"')) return text.split(delimiter).map((cell) => (cell === "" ? nothing : cell));
   try {
@@ -121,12 +121,12 @@ export const usersCSV: CSVRules = {
     return requireOnce(columns);
   },
   isOneLine: (column) => importedColumns.some((each) => each === column),
-  tellsNothing: false,
+  marksNull: false,
 };
 
 /** Returns the rules for records. Every column must be a field. */
 export function recordsCSV(isOneLine: (column: string) => boolean): CSVRules {
-  return { readColumns: (cells) => requireOnce(cells.map((cell) => cell.trim())), isOneLine, tellsNothing: true };
+  return { readColumns: (cells) => requireOnce(cells.map((cell) => cell.trim())), isOneLine, marksNull: true };
 }
 
 function requireOnce(columns: readonly string[]): readonly string[] {

@@ -184,7 +184,7 @@ async function* readJSONLines(lines: AsyncIterable<string>, { entry }: EntryRead
 async function* readArray(
   chunks: AsyncIterable<string>,
   { entry }: EntryReader,
-  tell: (records: { done: number; total: number }) => void,
+  report: (records: { done: number; total: number }) => void,
 ): AsyncGenerator<ReadLine> {
   const texts: string[] = [];
   let characters = 0;
@@ -201,7 +201,7 @@ async function* readArray(
     throw new CommandFailed("The file is not a JSON array. If it has one object a line, use --format jsonl.");
   const members = splitMembers(text);
   for (const [at, each] of members.entries()) {
-    tell({ done: at + 1, total: members.length });
+    report({ done: at + 1, total: members.length });
     yield readEntry(at + 1, each, entry, "It is not an object.");
   }
 }

@@ -41,9 +41,9 @@ export function administratorLines(
   settings: Pick<Settings, "adminPassword" | "database">,
   { firstAdministrator, unusedPassword, now }: Pick<Latchkey, "firstAdministrator" | "unusedPassword" | "now">,
 ): readonly string[] {
-  if (firstAdministrator !== null) return [`  ${tellFirst(firstAdministrator)}`];
+  if (firstAdministrator !== null) return [`  ${describeFirstAdministrator(firstAdministrator)}`];
   const lines: string[] = [];
-  if (unusedPassword !== null) lines.push(`  ${tellUnused(unusedPassword, resolvePasswordFile(settings), now())}`);
+  if (unusedPassword !== null) lines.push(`  ${describeUnused(unusedPassword, resolvePasswordFile(settings), now())}`);
   if (settings.adminPassword !== null)
     lines.push(
       `  LATCHKEY_ADMIN_PASSWORD is ignored, because there is an administrator. To change a password: latchkey user password USER`,
@@ -51,7 +51,7 @@ export function administratorLines(
   return lines;
 }
 
-function tellUnused({ username, until }: UnusedPassword, file: string, now: number): string {
+function describeUnused({ username, until }: UnusedPassword, file: string, now: number): string {
   if (Date.parse(until) <= now)
     return `first administrator: ${username}, whose password expired unused at ${until}. Set a new one: latchkey user password ${username}`;
   const place = existsSync(file) ? `password in ${file}` : "password shown at the first start";
@@ -59,11 +59,11 @@ function tellUnused({ username, until }: UnusedPassword, file: string, now: numb
 }
 
 /** Returns the message about the administrator that a start or an import has created. It is shown once. */
-export function tellFirst({ username, drawn }: FirstAdministrator): string {
-  return `first administrator: ${username}${drawn === null ? "" : tell(drawn)}`;
+export function describeFirstAdministrator({ username, drawn }: FirstAdministrator): string {
+  return `first administrator: ${username}${drawn === null ? "" : describePassword(drawn)}`;
 }
 
-function tell(drawn: DrawnPassword): string {
+function describePassword(drawn: DrawnPassword): string {
   const until = `valid until ${drawn.until} unless it is used before`;
   return "password" in drawn
     ? `, password: ${drawn.password} (shown only now; ${until})`

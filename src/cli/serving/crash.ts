@@ -19,7 +19,7 @@ export function watchForCrashes(log: Log | null): CrashWatch {
   let finish: (() => void) | null = null;
   let hasCrashed = false;
   const crash = (message: string, error: unknown): void => {
-    tell(log, message, error);
+    logFault(log, message, error);
     if (hasCrashed) return;
     hasCrashed = true;
     process.exitCode = exits.failed;
@@ -37,7 +37,7 @@ export function watchForCrashes(log: Log | null): CrashWatch {
 }
 
 /** Logs the fault. If the log is turned off, writes to standard error, because the reason for the end of a process is always reported. */
-function tell(log: Log | null, message: string, error: unknown): void {
+function logFault(log: Log | null, message: string, error: unknown): void {
   const activeLog = log ?? makeLog("error", writeError)!;
   activeLog.observe({ kind: "notice", level: "error", message, error });
   activeLog.flush();

@@ -19,13 +19,13 @@ export function endUnread(): void {
 /** Exits the process after `MOST_SECONDS`, even if the shutdown does not finish, for example because of a blocked thread. */
 export function endInTime(): void {
   setTimeout(() => {
-    tellUnended(`It did not finish within ${MOST_SECONDS} s.`);
+    reportUnended(`It did not finish within ${MOST_SECONDS} s.`);
     process.exit();
   }, MOST_SECONDS * 1000).unref();
 }
 
 /** Reports why the process did not stop cleanly, and sets the exit status to 1. */
-export function tellUnended(why: string): void {
+export function reportUnended(why: string): void {
   process.exitCode = exits.failed;
   writeError(`Latchkey did not stop cleanly. ${why}\n`);
 }

@@ -17,7 +17,7 @@ import { print, printError } from "../output.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
-import { endInTime, endUnread, tellUnended, writeError } from "./ending.ts";
+import { endInTime, endUnread, reportUnended, writeError } from "./ending.ts";
 import type { Signals } from "./signals.ts";
 import { explainStart, listenOrClose, requireFreeAddress, formatStack } from "./starting.ts";
 import { workerMetrics } from "./worker-metrics.ts";
@@ -123,11 +123,11 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
       await listener.close(GRACE_SECONDS - noticeSeconds, idleSeconds);
       await latchkey.close();
     } catch (error) {
-      tellUnended(formatStack(error));
+      reportUnended(formatStack(error));
     }
     endUnread();
     log?.flush();
-    others?.tellLast();
+    others?.sendLast();
     cluster.worker?.disconnect();
   };
   crash.finishWith(() => {

@@ -10,7 +10,7 @@ import { ConfigError, type Settings } from "../../service/settings/settings.ts";
 import type { FirstAdministrator } from "../../service/users/first-administrator.ts";
 import { describeError } from "../exit.ts";
 import { missingConfigHint } from "../missing-config.ts";
-import { tellFirst } from "./banner.ts";
+import { describeFirstAdministrator } from "./banner.ts";
 
 /** The address on which a service listens. */
 export interface ListenAddress {
@@ -70,21 +70,21 @@ export async function listenOrClose(latchkey: Latchkey, settings: Settings): Pro
   }
 }
 
-/** Returns the message for a failed start. `tellFault` formats unexpected errors. */
-export function explainStart(error: unknown, tellFault: (error: unknown) => string): string {
-  if (error instanceof DeclarationError) return explainDeclaration(error, tellFault);
+/** Returns the message for a failed start. `formatFault` formats unexpected errors. */
+export function explainStart(error: unknown, formatFault: (error: unknown) => string): string {
+  if (error instanceof DeclarationError) return explainDeclaration(error, formatFault);
   if (error instanceof ConfigError && error.cause instanceof DeclarationError)
-    return explainDeclaration(error.cause, tellFault);
+    return explainDeclaration(error.cause, formatFault);
   if (error instanceof ConfigError || error instanceof SigningKeysError)
     return `Latchkey cannot start. ${listed("setting", error.problems)}\n`;
   if (error instanceof MigrationNeeded || error instanceof StoreSetupError || error instanceof StoreUnavailable)
     return `Latchkey cannot start. ${error.message}\n`;
   if (error instanceof NotListening) {
     const { message, firstAdministrator } = error;
-    const first = firstAdministrator === null ? "" : `  ${tellFirst(firstAdministrator)}\n`;
+    const first = firstAdministrator === null ? "" : `  ${describeFirstAdministrator(firstAdministrator)}\n`;
     return `Latchkey cannot start. ${message}\n${first}`;
   }
-  return `Latchkey cannot start. ${tellFault(error)}\n`;
+  return `Latchkey cannot start. ${formatFault(error)}\n`;
 }
 
 function explainListening(cause: unknown, { host, port }: ListenAddress): string {
@@ -102,10 +102,10 @@ function explainListening(cause: unknown, { host, port }: ListenAddress): string
 }
 
 /** Returns the message for mistakes in declarations. If a fault caused one of them, its stack follows. */
-function explainDeclaration({ mistakes, cause }: DeclarationError, tellFault: (error: unknown) => string): string {
+function explainDeclaration({ mistakes, cause }: DeclarationError, formatFault: (error: unknown) => string): string {
   const hint = missingConfigHint();
   const explanation = `Latchkey cannot start. ${listed("declaration", mistakes)}\n${hint === null ? "" : `${hint}\n`}`;
-  return cause === undefined ? explanation : `${explanation}${tellFault(cause)}\n`;
+  return cause === undefined ? explanation : `${explanation}${formatFault(cause)}\n`;
 }
 
 function listed(what: string, mistakes: readonly string[]): string {

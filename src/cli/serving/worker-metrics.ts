@@ -12,7 +12,7 @@ const primaryPatienceMs = 3000;
 type FromWorker = { readonly counts: readonly MetricFamily[] } | { readonly metricsFor: number };
 
 /** A message of the primary to a worker. */
-type FromPrimary = { readonly tellCounts: true } | { readonly metricsOf: number; readonly text: string };
+type FromPrimary = { readonly wantsCounts: true } | { readonly metricsOf: number; readonly text: string };
 
 /**
  * Collects the metrics of all workers in the primary, because a scrape reaches only one worker and must report all. Keeps the counters of
@@ -66,7 +66,7 @@ function asks(worker: Worker): Promise<boolean> {
     const gone = (): void => end(false);
     const timer = setTimeout(gone, workerPatienceMs);
     worker.on("message", hear).once("disconnect", gone);
-    say(worker, { tellCounts: true });
+    say(worker, { wantsCounts: true });
   });
 }
 
@@ -85,26 +85,26 @@ export interface WorkerMetrics {
   /** Sends the metrics to the primary, and answers its requests from now on. */
   answerFrom(read: () => readonly MetricFamily[]): void;
   /** Sends the last metrics to the primary. */
-  tellLast(): void;
+  sendLast(): void;
 }
 
 export function workerMetrics(): WorkerMetrics {
   const asking = new Map<number, (text: string) => void>();
   let requestCount = 0;
   let read: () => readonly MetricFamily[] = () => [];
-  const tell = (): void => void process.send!({ counts: read() } satisfies FromWorker);
+  const sendCounts = (): void => void process.send!({ counts: read() } satisfies FromWorker);
 
   process.on("message", (message: FromPrimary) => {
-    if ("tellCounts" in message) tell();
+    if ("tellCounts" in message) sendCounts();
     else if ("metricsOf" in message) asking.get(message.metricsOf)?.(message.text);
   });
 
   return {
     answerFrom(source) {
       read = source;
-      tell();
+      sendCounts();
     },
-    tellLast: tell,
+    sendLast: sendCounts,
     gather() {
       const number = ++requestCount;
       return new Promise<string>((resolve, reject) => {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { exits, describeError } from "../exit.ts";
 import { print, printError } from "../output.ts";
 import { watchForCrashes } from "./crash.ts";
-import { endUnread, tellUnended } from "./ending.ts";
+import { endUnread, reportUnended } from "./ending.ts";
 import { makeRestartDelay } from "./restart-delay.ts";
 import type { Signals } from "./signals.ts";
 import { gatherWorkerMetrics } from "./worker-metrics.ts";
@@ -44,7 +44,8 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   let replacing: Promise<unknown> = Promise.resolve();
   signals.hangUpWith(() => {
     replacing = replacing.then(crew.replaceAll).catch((error: unknown) => {
-      if (!crew.isStopping()) tell(`The restart failed, and the previous workers still serve: ${describeError(error)}`);
+      if (!crew.isStopping())
+        logNotice(`The restart failed, and the previous workers still serve: ${describeError(error)}`);
     });
   });
 
@@ -110,7 +111,7 @@ function createWorkers(count: number): Workers {
     if (isStopping()) return;
     // The shared socket closes with the last worker. The next worker gets the same port through its environment.
     if (members.size === 0) environment = { LATCHKEY_PORT: String(port) };
-    tell(`Worker ${worker.process.pid} ${how}; another one starts.`);
+    logNotice(`Worker ${worker.process.pid} ${how}; another one starts.`);
     await fill();
   }
 
@@ -121,7 +122,7 @@ function createWorkers(count: number): Workers {
         await start();
       } catch (error) {
         // For every other error, the worker itself has reported the reason.
-        if (error instanceof OtherPort) tell(error.message);
+        if (error instanceof OtherPort) logNotice(error.message);
         await pause(restartDelay.failed());
       }
     }
@@ -150,12 +151,12 @@ function createWorkers(count: number): Workers {
   };
 }
 
-/** Calls `tellEnd` when a worker accepts no more requests, and when it has exited. */
-function watchEnd(worker: Worker, tellEnd: (how: string) => void): void {
+/** Calls `onEnd` when a worker accepts no more requests, and when it has exited. */
+function watchEnd(worker: Worker, onEnd: (how: string) => void): void {
   worker.on("message", (message: Leaving | object) => {
-    if ("leaving" in message) tellEnd("finishes its requests");
+    if ("leaving" in message) onEnd("finishes its requests");
   });
-  worker.once("exit", (status, signal) => tellEnd(`ended with ${signal ?? `status ${status}`}`));
+  worker.once("exit", (status, signal) => onEnd(`ended with ${signal ?? `status ${status}`}`));
 }
 
 /**
@@ -176,7 +177,7 @@ function endAll(): void {
   });
   setTimeout(() => {
     for (const { process: late } of signalAll("SIGKILL"))
-      tellUnended(`Worker ${late.pid} did not respond for ${KILL_AFTER_MS / 1000} s, and is killed.`);
+      reportUnended(`Worker ${late.pid} did not respond for ${KILL_AFTER_MS / 1000} s, and is killed.`);
   }, KILL_AFTER_MS).unref();
 }
 
@@ -230,6 +231,6 @@ function awaitServing(worker: Worker): Promise<Serving> {
 }
 
 /** Writes a line in the format of the log to standard error, even if the log of the workers is turned off. */
-function tell(message: string): void {
+function logNotice(message: string): void {
   printError(`${JSON.stringify({ time: new Date().toISOString(), level: "error", event: "notice", message })}\n`);
 }

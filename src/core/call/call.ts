@@ -8,7 +8,7 @@ import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts"
 export type Weigh = (bytes: number) => void;
 
 /** The caller, as reported by a framework in front of the service. */
-export interface ToldClient {
+export interface ReportedClient {
   /** The caller's IP address. Undefined if it is unknown, for example after the connection was closed. */
   readonly address: string | undefined;
   /** True if the caller's connection uses TLS. */
@@ -27,7 +27,7 @@ export interface Arrival {
   /** True if the connection itself uses TLS. */
   readonly encrypted: boolean;
   /** The caller, as reported by a framework in front of the service. If it is set, the service does not read forwarded headers. */
-  readonly client?: ToldClient | undefined;
+  readonly client?: ReportedClient | undefined;
   /** The HTTP version in the request line (`1.1`), if there was one. */
   readonly version?: string;
   /**

@@ -1,5 +1,5 @@
 import { isText } from "../checking/members.ts";
-import type { Call, Client, ToldClient } from "./call.ts";
+import type { Call, Client, ReportedClient } from "./call.ts";
 import { isTrusted, readAddress, requireTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 /**
@@ -11,7 +11,7 @@ export function makeClientReader(trustedProxies: readonly string[]): (call: Call
   const trustsNobody = trustedProxies.length === 0;
   return (call) => {
     const { client, peer } = call.arrival;
-    if (client !== undefined) return readToldClient(call, client);
+    if (client !== undefined) return readReportedClient(call, client);
     if (trustsNobody || !isTrusted(trusted, plainAddress(peer))) return readDirectClient(call);
     return readProxiedClient(call, trusted);
   };
@@ -21,7 +21,7 @@ export function makeClientReader(trustedProxies: readonly string[]): (call: Call
  * Reads the client that a framework reports. A framework may trust forged headers, so its report cannot make a caller a trusted proxy, or a
  * remote caller local.
  */
-function readToldClient(call: Call, { address, encrypted }: ToldClient): Client {
+function readReportedClient(call: Call, { address, encrypted }: ReportedClient): Client {
   // Some frameworks pass on text that the caller wrote, of any length. Text that is not an address becomes `unknown`.
   const plain = readAddress(isText(address) ? address : "") ?? "unknown";
   const loopback = isLoopback(plain) && isLoopback(plainAddress(call.arrival.peer));

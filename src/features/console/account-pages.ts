@@ -57,7 +57,7 @@ function callPage({ path, summary, call, facts }: CallPage): Endpoint {
     path,
     // Identifies the caller, because only a logged-in user confirms a changed address. A rejected credential must not prevent a sign-up.
     access: anyone,
-    refusals: "told",
+    refusals: "reported",
     documentation: {
       summary,
       tag: "system",
@@ -86,7 +86,7 @@ export function changePasswordEndpoint(pages: AccountPages, facts: () => Service
     method: "GET",
     path,
     access: anyone,
-    refusals: "told",
+    refusals: "reported",
     redirectsFor: ["text/html"],
     documentation: {
       summary: "Redirect to the page that changes the password",
@@ -134,7 +134,7 @@ function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint
     path: pages.login,
     // Identifies the caller, because a link to another account asks first. A rejected credential must not prevent a login.
     access: anyone,
-    refusals: "told",
+    refusals: "reported",
     documentation: {
       summary: "The page to log in",
       tag: "system",

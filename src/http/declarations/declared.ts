@@ -137,7 +137,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, ValueCheck>> = {
       : 'it has to be an object, like { summary: "Lend a book" }',
   ),
   preconditions: optional(buildChoiceCheck("handler")),
-  refusals: optional(buildChoiceCheck("told")),
+  refusals: optional(buildChoiceCheck("reported")),
   guard: optional(aFunction),
   target: optional(aFunction),
   handle: aFunction,

@@ -4,7 +4,7 @@ import { isUnsafe, requireSameSite } from "../../core/call/cross-site.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { getExchange, type Context, type Exchange } from "../request/exchange.ts";
 import { requirePermission } from "../request/permitting.ts";
-import { identifyOrTell } from "./tolerating.ts";
+import { identifyTolerantly } from "./tolerating.ts";
 
 /** Identifies the caller. Ends the request if its credential is wrong, or if a page of another site made a browser send it. */
 export function identify(exchange: Exchange, witness: Witness | null): Eventually<void> {
@@ -41,7 +41,7 @@ export function waitForBody(exchange: Exchange, body: () => Eventually<void>): E
   if (!(read instanceof Promise)) return;
   return read.then(async () => {
     if (!exchange.wasIdentified || performance.now() - since < LATE_MS) return;
-    if (exchange.endpoint.refusals === "told") exchange.identified = await identifyOrTell(exchange, null);
+    if (exchange.endpoint.refusals === "reported") exchange.identified = await identifyTolerantly(exchange, null);
     else await identifyAgain(exchange);
   });
 }

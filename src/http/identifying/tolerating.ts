@@ -5,15 +5,15 @@ import { Problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../request/exchange.ts";
 
 /** Identifies the caller, and reports a rejected credential to the handler instead of ending the request. */
-export function identifyOrTell(exchange: Exchange, existing: Witness | null): Eventually<IdentifiedCaller> {
+export function identifyTolerantly(exchange: Exchange, existing: Witness | null): Eventually<IdentifiedCaller> {
   const { service, call } = exchange;
   const witness = existing ?? new Witness();
-  const tell = (error: unknown): IdentifiedCaller => {
+  const report = (error: unknown): IdentifiedCaller => {
     if (!(error instanceof Problem)) throw error;
     exchange.refusal = { problem: error, cookies: refusedCookies(witness) };
     return nobody;
   };
-  const tellCookies = (identified: IdentifiedCaller): IdentifiedCaller => {
+  const reportCookies = (identified: IdentifiedCaller): IdentifiedCaller => {
     const { passedOver } = identified;
     if (passedOver.length > 0)
       exchange.refusal = { problem: service.schemeSet.challenge(call, passedOver), cookies: refusedCookies(witness) };
@@ -21,9 +21,9 @@ export function identifyOrTell(exchange: Exchange, existing: Witness | null): Ev
   };
   try {
     const identified = service.schemeSet.identify(call, witness);
-    return identified instanceof Promise ? identified.then(tellCookies, tell) : tellCookies(identified);
+    return identified instanceof Promise ? identified.then(reportCookies, report) : reportCookies(identified);
   } catch (error) {
-    return tell(error);
+    return report(error);
   }
 }
 

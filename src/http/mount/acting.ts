@@ -31,7 +31,7 @@ import { findVisible, requireParents, showChanged } from "./reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "./writes/committing.ts";
 import { requireDraft } from "./writes/drafting.ts";
 import { readGiven, readValue, type MakeFault } from "./writes/given-values.ts";
-import { answerOnce, keptWith, repeatable, withRepeats, type Repeated } from "./writes/idempotency.ts";
+import { answerOnce, storedWith, repeatable, withRepeats, type Repeated } from "./writes/idempotency.ts";
 import { refusal, type Unwritten } from "./writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "./writes/preconditions.ts";
 
@@ -46,8 +46,8 @@ interface CheckedActionResult {
 export async function act(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
   const idempotency = action.method === "GET" ? null : repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
-    anew: () => runAction(mount, action, exchange, idempotency),
-    again: (earlier) => repeat(mount, action, exchange, earlier),
+    perform: () => runAction(mount, action, exchange, idempotency),
+    replay: (earlier) => repeat(mount, action, exchange, earlier),
   });
 }
 
@@ -164,22 +164,22 @@ function buildTransaction(
   { row, done: { values, changes, answer }, idempotency }: ActionOutcome,
 ): Transaction {
   const { id } = row?.record ?? {};
-  const anew = regeneratedValues(resource, exchange.context) as typeof values;
+  const regenerated = regeneratedValues(resource, exchange.context) as typeof values;
   const own: readonly Change[] =
     row === null
       ? []
-      : [{ kind: "update", collection, key: id as Key, values: { ...values, ...anew }, revision: row.revision }];
+      : [{ kind: "update", collection, key: id as Key, values: { ...values, ...regenerated }, revision: row.revision }];
   const linked = row === null ? [] : buildLinkChanges(links, { id: id as Key, before: row.record, values });
   const all = [...own, ...changes, ...linked];
   if (idempotency === null) return { changes: all };
   // A stored answer with personal data must be erased together with its record. The answer of an action on a personal collection belongs to
   // no record, so it is not stored.
-  const isKept = answer !== null && (row !== null || !personal);
+  const storesAnswer = answer !== null && (row !== null || !personal);
   const columns = row !== null && action.answer === "record" ? storedColumns : row === null ? [] : ["id"];
   const erasable = idempotency.erasable && row !== null;
-  const repeat = { ...idempotency, columns, erasable, ...(isKept ? { answer } : {}) };
+  const repeat = { ...idempotency, columns, erasable, ...(storesAnswer ? { answer } : {}) };
   const records = row === null ? [] : [{ ...row.record, ...values } as StoredRecord];
-  return withRepeats(exchange, all, keptWith(repeat, records));
+  return withRepeats(exchange, all, storedWith(repeat, records));
 }
 
 interface ActionReplyParts {

@@ -33,7 +33,7 @@ export class Exchange implements PermissionRequest {
   identityWasRead = false;
   /** True if the format has added data that must not be stored. The response is then not cached either. */
   showsSecret = false;
-  /** The reason why a credential was rejected, on an endpoint with `refusals: "told"`. Otherwise null. */
+  /** The reason why a credential was rejected, on an endpoint with `refusals: "reported"`. Otherwise null. */
   refusal: Refusal | null = null;
   /** The only rows that the permission allows. Null: all. */
   only: AllowedRows | null = null;
@@ -237,7 +237,7 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
   }
 
   /**
-   * The reason why a credential was rejected, on an endpoint with `refusals: "told"`. Otherwise null. The caller may still be known, from
+   * The reason why a credential was rejected, on an endpoint with `refusals: "reported"`. Otherwise null. The caller may still be known, from
    * another cookie.
    */
   get refusal(): Refusal | null {

@@ -46,10 +46,10 @@ export interface EndpointFacts {
   /** The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. */
   readonly access: Permission<string> | "open";
   /**
-   * `told`: a rejected credential does not end the request, and the permission is not checked. The handler finds the reason in
+   * `reported`: a rejected credential does not end the request, and the permission is not checked. The handler finds the reason in
    * `context.refusal`. For an endpoint that answers every caller and shows only the caller's own data.
    */
-  readonly refusals?: "told";
+  readonly refusals?: "reported";
   /**
    * The query parameters: `read` by the handler, `secret` (read by the handler, and shown in no page, link or log), or `ignored`. Left out:
    * any parameter is refused.

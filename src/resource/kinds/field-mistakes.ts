@@ -153,7 +153,7 @@ export function ownValueMistakes(
   value: unknown,
 ): readonly string[] {
   if (value === undefined) return [];
-  const why = whyNot(kind, value) ?? whyNotKept(kind, value);
+  const why = whyNot(kind, value) ?? explainLoss(kind, value);
   const shownValue = options.writeOnly === true ? describeType(value) : shown(value);
   return why === null ? [] : [`its own ${option} is ${shownValue}, and that is not valid: ${why}`];
 }
@@ -171,7 +171,7 @@ function describePart({ pointer, detail }: { readonly pointer: string; readonly 
   return `${pointer}: ${detail}`;
 }
 
-function whyNotKept(kind: Kind<unknown>, value: unknown): string | null {
+function explainLoss(kind: Kind<unknown>, value: unknown): string | null {
   const { column } = kind;
   if (column.type !== "json") return fitsColumn(column, value) ? null : `its column is of type ${column.type}.`;
   const json = JSON.stringify(value);

@@ -37,7 +37,7 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
             method: "GET",
             path: "/",
             access: anyone,
-            refusals: "told",
+            refusals: "reported",
             documentation: buildDocumentation(parts.people.accounts.declared),
             async handle(context) {
               const ways = (found ??= collectWays(host.service()));

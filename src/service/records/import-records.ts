@@ -38,13 +38,13 @@ export interface RecordImport {
    */
   orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /**
-   * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Calls `tell` for a line
+   * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Calls `report` for a line
    * that a rule refuses, before anything is written. If the import is then killed, the line is already reported, so the import can resume
    * after it. Throws if the service cannot continue.
    */
   add(
     lines: readonly (ImportLine | OrderedLine)[],
-    tell?: (refused: RefusedLine) => void,
+    report?: (refused: RefusedLine) => void,
   ): Promise<readonly RefusedLine[]>;
   /**
    * Sets the references that no order of the lines could satisfy, and marks the import of a single file as finished. Returns the lines
@@ -105,13 +105,13 @@ export async function importRecords(
     async *orderLines(lines) {
       for await (const each of order.orderLines(lines)) if (choosePlace(each) > doneBefore) yield each;
     },
-    async add(lines, tell = () => undefined) {
+    async add(lines, report = () => undefined) {
       const tasks = lines.map((line) => {
         const others = open?.list(line.record) ?? [];
         const late = [...lateFields(order, line, dryRun), ...others];
         const added = marks === null || others.length === 0 ? [] : [marks.add(line.line)];
         const isGiven = (name: string): boolean => open?.isGiven(name, line.record) ?? false;
-        return withReport(createTask(mount, line, { late, added, isGiven }, reading, send), tell);
+        return withReport(createTask(mount, line, { late, added, isGiven }, reading, send), report);
       });
       const refusedLines = await together(tasks);
       for (const { line } of refusedLines) refused.add(line);
@@ -178,10 +178,10 @@ function createImportKey(mount: MountInPlace, file: string, options: RecordImpor
 }
 
 /** Wraps a task so that its result is reported before the others are written. */
-function withReport(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) => void): Task<RefusedLine | null> {
+function withReport(task: Task<RefusedLine | null>, report: (refused: RefusedLine) => void): Task<RefusedLine | null> {
   const run = async (): Promise<RefusedLine | null> => {
     const refused = await task.run();
-    if (refused !== null) tell(refused);
+    if (refused !== null) report(refused);
     return refused;
   };
   return { ...task, run };

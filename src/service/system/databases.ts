@@ -25,15 +25,15 @@ import type { Database } from "../settings/values.ts";
 import { endLogins, type EndedLogins, type Ending } from "../users/end-logins.ts";
 
 /** Receives the progress: the amount done and the total. */
-export type Tell = (done: number, total: number) => void;
+export type Report = (done: number, total: number) => void;
 
 /** Copies everything into an empty database. Keeps the copy only if both databases then have the same content. */
-export async function moveDatabase(from: Database, to: Database, tell: TellCopied): Promise<readonly CopiedCount[]> {
+export async function moveDatabase(from: Database, to: Database, report: TellCopied): Promise<readonly CopiedCount[]> {
   const source = await (from.kind === "sqlite" ? sqliteSource(path.resolve(from.path)) : postgresSource(from.url));
   try {
     const target = await (to.kind === "sqlite" ? sqliteTarget(path.resolve(to.path)) : postgresTarget(to.url));
     try {
-      return await copyStore(source, target, tell);
+      return await copyStore(source, target, report);
     } finally {
       await target.close();
     }
@@ -43,8 +43,8 @@ export async function moveDatabase(from: Database, to: Database, tell: TellCopie
 }
 
 /** Checks a database, also while it is in use. */
-export function checkDatabase(database: Database, tell?: Tell): Promise<Checked> {
-  return database.kind === "sqlite" ? checkSQLite(path.resolve(database.path), tell) : checkPostgres(database.url);
+export function checkDatabase(database: Database, report?: Report): Promise<Checked> {
+  return database.kind === "sqlite" ? checkSQLite(path.resolve(database.path), report) : checkPostgres(database.url);
 }
 
 /** Measures the size of each table of a database, also while it is in use. */
@@ -53,8 +53,8 @@ export function measureDatabase(database: Database): Promise<Stats> {
 }
 
 /** Writes the current state of a SQLite database into a file. Returns its size in bytes. */
-export function backupDatabase(from: string, to: string, replace: boolean, tell: Tell): Promise<number> {
-  return backupSQLite(path.resolve(from), path.resolve(to), replace, tell);
+export function backupDatabase(from: string, to: string, replace: boolean, report: Report): Promise<number> {
+  return backupSQLite(path.resolve(from), path.resolve(to), replace, report);
 }
 
 /** Deletes every row of some tables of a SQLite file. The file must not be in use. Returns the number of rows. */
@@ -77,13 +77,13 @@ export interface RestoreOptions {
   readonly accessSeconds: number;
   /** The prefix of the names of its tables. */
   readonly tablePrefix?: string | undefined;
-  readonly tell: Tell;
+  readonly report: Report;
 }
 
 /** Replaces a SQLite database with a backup. The database must not be in use. */
 export async function restoreDatabase(file: string, place: string, options: RestoreOptions): Promise<Restored> {
   const { tablePrefix = "" } = options;
-  const restoring = await restoreSQLite(path.resolve(file), path.resolve(place), options.tell);
+  const restoring = await restoreSQLite(path.resolve(file), path.resolve(place), options.report);
   try {
     const now = new Date();
     const store = sqliteStore({ path: restoring.path, tablePrefix });

@@ -4,7 +4,7 @@ import { triggerPrefix } from "../sql/word-index.ts";
 import type { Collection } from "../store.ts";
 
 /** The number of characters that remain of a name that is too long for PostgreSQL. */
-const keptOfNames = 50;
+const nameCharacters = 50;
 
 /**
  * Lists the objects that depend on the columns of a table. `column` is the column, `what` the kind of object, `called` its name or null.
@@ -40,7 +40,7 @@ export function* findBound({ name }: Collection, going: ReadonlySet<string>): Sc
     `present ${name}(`,
     triggerPrefix,
     `_${name}_moved`,
-  ].map((beginning) => beginning.slice(0, keptOfNames));
+  ].map((beginning) => beginning.slice(0, nameCharacters));
   const bound = yield* ask(statement(boundSQL, [quote(name)]));
   return bound
     .map(({ column, what, called }) => ({ column: String(column), what: String(what), called: String(called ?? "") }))

@@ -64,7 +64,7 @@ function namesIn(table: string): readonly string[] {
  * Returns SQL for the name of a table, in the form that `quoteTable` reads. The name includes the schema if the search path does not find
  * the table.
  */
-export function toldTableSQL(oid: string, name: string, schema: string): string {
+export function describedTableSQL(oid: string, name: string, schema: string): string {
   const part = (column: string): string =>
     `CASE WHEN ${column} ~ '[.]|^"' THEN '"' || replace(${column}, '"', '""') || '"' ELSE ${column}::text END`;
   return `CASE WHEN pg_table_is_visible(${oid}) THEN ${part(name)} ELSE ${part(schema)} || '.' || ${part(name)} END`;

@@ -7,7 +7,7 @@ import { encodeCompared } from "../sql/language/codec.ts";
 import type { ReadStatement } from "../sql/language/dialect.ts";
 import { quote } from "../sql/language/names.ts";
 import { readCount, readList, selectBy } from "../sql/list.ts";
-import { findRetyped, refusalsTold, type Shapes } from "../sql/schema/table-shape.ts";
+import { findRetyped, makeRefusing, type Shapes } from "../sql/schema/table-shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import type { Engine } from "../sql/store.ts";
 import { readWordCounts, takeFirstWords, takeSomeWords } from "../sql/word-index.ts";
@@ -51,7 +51,7 @@ export async function openEngine({
   const { settled, shapes } = await prepare(address, collections);
   const primary = createPrimary(address);
   const sockets = makeSockets();
-  const refusing = refusalsTold(observe);
+  const refusing = makeRefusing(observe);
   let retyped: ReadonlySet<string> = new Set();
   const connections: Connections = connectionsTo({
     address,

@@ -14,7 +14,7 @@ import {
   requireVersion,
   unprepared,
 } from "../sql/migrations/prepare.ts";
-import { isFoldedAnew } from "../sql/migrations/schema-changes.ts";
+import { getsFolded } from "../sql/migrations/schema-changes.ts";
 import { findTable, isOurs } from "../sql/schema/found-table.ts";
 import { markShape, readShapes, type Shapes } from "../sql/schema/table-shape.ts";
 import type { Collection } from "../store.ts";
@@ -99,7 +99,7 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
   // A folded column has a copy of its values in lower case. An older process does not write this copy, so it must stop writing before this
   // one fills the copy. No such stop is needed for other new rules, because the database refuses rows that break them.
   const folding = large.filter(({ collection, found }) =>
-    collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found)),
+    collection.columns.some((column) => getsFolded(postgresSchema, column, found)),
   );
   for (const plan of folding) await session.play(markShape(postgresSchema, plan.collection, changedBy(plan)));
   try {

@@ -20,7 +20,7 @@ export function targetOver(
   let collections: readonly Collection[] = [];
   let tables: ReadonlyMap<string, CopiedTable> = new Map();
 
-  async function tell<T>(work: Promise<T>): Promise<T> {
+  async function convertFailure<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
@@ -32,14 +32,14 @@ export function targetOver(
     create(wanted) {
       collections = wanted;
       tables = tablesToCopy(schema, wanted);
-      return tell(playAsync(create(schema, wanted), send));
+      return convertFailure(playAsync(create(schema, wanted), send));
     },
-    write: (name, rows) => tell(playAsync(insertAll(schema, tables.get(name)!, rows), send)),
+    write: (name, rows) => convertFailure(playAsync(insertAll(schema, tables.get(name)!, rows), send)),
     async complete(counters) {
-      await tell(playAsync(complete(schema, collections, counters), send));
-      return createContent(schema, collections, (step) => tell(send(step)));
+      await convertFailure(playAsync(complete(schema, collections, counters), send));
+      return createContent(schema, collections, (step) => convertFailure(send(step)));
     },
-    keep: () => tell(keep()),
+    keep: () => convertFailure(keep()),
     close,
   };
 }

@@ -145,14 +145,14 @@ function* takeWords(schema: SchemaDialect, table: Table): Script<boolean> {
   ];
   const [found] = yield* ask(statement(`SELECT ${countColumns.join(", ")}`));
   const isSet = (name: string): boolean => found![name] === 1;
-  const [isCurrent, hasAdded, hasAnew] = [isSet("is_current"), isSet("has_added"), isSet("has_anew")];
-  if (isCurrent && !hasAdded && !hasAnew) return false;
+  const [isCurrent, hasAdded, hasRebuilt] = [isSet("is_current"), isSet("has_added"), isSet("has_anew")];
+  if (isCurrent && !hasAdded && !hasRebuilt) return false;
   yield* run(schema.beginPortion);
   if (!isCurrent) yield* beginRenewal(table);
   const hasTaken =
     !isCurrent ||
     (hasAdded && (yield* takeMarked(schema, table, added))) ||
-    (hasAnew && (yield* takeMarked(schema, table, renewed)));
+    (hasRebuilt && (yield* takeMarked(schema, table, renewed)));
   yield* run("COMMIT");
   return hasTaken;
 }

@@ -3,7 +3,7 @@ import type { Observer } from "../../core/observation.ts";
 import { asData } from "../declarations.ts";
 import { pickSearched } from "../searched.ts";
 import { asSettled } from "../sql/existing/settle.ts";
-import { refusalsTold } from "../sql/schema/table-shape.ts";
+import { makeRefusing } from "../sql/schema/table-shape.ts";
 import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/word-index.ts";
 import { StoreOutdated, StoreSetupError, type Collection, type Outcome, type Transaction } from "../store.ts";
@@ -58,7 +58,7 @@ export function openFile(
   // This first read opens the log. SQLite uses the same log file as long as a connection is open.
   requireSchema(database, collections);
   const shapes = shapesIn(database, path, collections);
-  const refusing = refusalsTold(observe);
+  const refusing = makeRefusing(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
   const guard = createGuard({ path, files }, database);

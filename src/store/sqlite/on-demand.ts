@@ -9,7 +9,7 @@ import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
 import { connectReadOnly, prepare } from "./connection/connection.ts";
 import { storeError } from "./connection/errors.ts";
-import type { TellPages } from "./whole/backup.ts";
+import type { ReportPages } from "./whole/backup.ts";
 import type { Restoring } from "./whole/restore.ts";
 
 // Each function imports its code when it is called, because a running service does not need this code.
@@ -26,10 +26,10 @@ export async function sqliteTarget(path: string): Promise<StoreTarget> {
   return (await import("./whole/target.ts")).openTarget(path);
 }
 
-/** Checks a whole SQLite file, also while it is in use. `tell` receives the number of finished tables. */
-export async function checkSQLite(path: string, tell: TellPages = () => undefined): Promise<Checked> {
+/** Checks a whole SQLite file, also while it is in use. `report` receives the number of finished tables. */
+export async function checkSQLite(path: string, report: ReportPages = () => undefined): Promise<Checked> {
   requireArguments("checkSQLite", arguments, { path: text, tell: optional(aFunction) });
-  return (await import("./whole/check.ts")).checkFile(path, tell);
+  return (await import("./whole/check.ts")).checkFile(path, report);
 }
 
 /** Measures the size of each table of a SQLite file, also while it is in use. */
@@ -39,15 +39,15 @@ export async function measureSQLite(path: string): Promise<Stats> {
 }
 
 /** Writes one state of a SQLite file into another file, also while the first file is in use. Returns the size of the copy in bytes. */
-export async function backupSQLite(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
+export async function backupSQLite(path: string, to: string, replace: boolean, report: ReportPages): Promise<number> {
   requireArguments("backupSQLite", arguments, { path: text, to: text, replace: aBoolean, tell: aFunction });
-  return (await import("./whole/backup.ts")).backupFile(path, to, replace, tell);
+  return (await import("./whole/backup.ts")).backupFile(path, to, replace, report);
 }
 
 /** Starts to replace a SQLite file with a backup. */
-export async function restoreSQLite(file: string, place: string, tell: TellPages): Promise<Restoring> {
+export async function restoreSQLite(file: string, place: string, report: ReportPages): Promise<Restoring> {
   requireArguments("restoreSQLite", arguments, { file: text, place: text, tell: aFunction });
-  return (await import("./whole/restore.ts")).beginRestore(file, place, tell);
+  return (await import("./whole/restore.ts")).beginRestore(file, place, report);
 }
 
 /** Returns the declarations of the tables of a SQLite file. Returns null if the file does not exist. */

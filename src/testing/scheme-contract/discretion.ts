@@ -61,23 +61,23 @@ export const discretionChecks: readonly SchemeCheck[] = [
   createCheck("keeps secrets out of answers, challenges, details, observations and errors", async (bench) => {
     const { scheme, secrets = collectCredentials(bench).filter(isSecret) } = bench.subject;
     const outputs: string[] = [];
-    const tell = (value: unknown): number =>
+    const record = (value: unknown): number =>
       outputs.push(
         typeof value === "string" ? value : inspect(value, { depth: 12, maxStringLength: null, maxArrayLength: null }),
       );
     for (const credential of [...collectCredentials(bench), `${bench.subject.valid}x`]) {
       for (const path of [undefined, OPEN]) {
         const answer: BenchAnswer = await bench.present(credential, path === undefined ? {} : { path });
-        tell([...answer.headers].join("\n"));
-        tell(answer.text);
+        record([...answer.headers].join("\n"));
+        record(answer.text);
       }
       const verdict = await bench.judge(credential).catch((error: unknown) => ({ kind: "error", error }) as const);
-      tell(verdict);
-      if (verdict.kind === "rejected") tell(scheme.challenge?.(bench.watchedCall(new Set()), verdict) ?? "");
+      record(verdict);
+      if (verdict.kind === "rejected") record(scheme.challenge?.(bench.watchedCall(new Set()), verdict) ?? "");
     }
     for (const observation of bench.observed) {
-      tell(observation);
-      if ("error" in observation && observation.error instanceof Error) tell(String(observation.error.stack));
+      record(observation);
+      if ("error" in observation && observation.error instanceof Error) record(String(observation.error.stack));
     }
     for (const secret of secrets) {
       const where = outputs.find((text) => text.includes(secret));

@@ -43,7 +43,7 @@ export function promiseCascades(promises: Promises): void {
       await keep(store);
     });
   promiseRemoved(deep);
-  promiseKept(deep);
+  promiseStored(deep);
 }
 
 type Deep = (title: string, keep: (store: Store) => Promise<void>) => void;
@@ -87,7 +87,7 @@ function promiseRemoved(deep: Deep): void {
   });
 }
 
-function promiseKept(deep: Deep): void {
+function promiseStored(deep: Deep): void {
   deep("refuses a deep deletion if a row refers to its last row, and keeps all rows", async (store) => {
     const ids = await chain(store);
     await written(store, insert(marks, { reply_id: ids.at(-1)! }, "a"), insert(people, { name: "Eve" }));

@@ -5,7 +5,7 @@ import { insert, inserted, people, visits, written, type Promises } from "./libr
 /** Promises about idempotency keys: a repeated write gets the stored outcome. */
 export function promiseIdempotency(promises: Promises): void {
   promiseRepeats(promises);
-  promiseKept(promises);
+  promiseStored(promises);
 }
 
 function promiseRepeats(promises: Promises): void {
@@ -81,7 +81,7 @@ function promiseRepeats(promises: Promises): void {
   });
 }
 
-function promiseKept(promises: Promises): void {
+function promiseStored(promises: Promises): void {
   promises("reads the stored outcome of a key without writing", async (store) => {
     const { idempotency } = transaction({});
     const before = await store.recall(idempotency!);

@@ -140,13 +140,13 @@ function promiseLateWords(promise: Promises): void {
     const strict = books.columns.map(({ nullable, ...column }) =>
       nullable === true && column.name !== "year" ? { ...column, nullable } : column,
     );
-    const anew: Collection = { ...books, columns: strict };
+    const strictBooks: Collection = { ...books, columns: strict };
     const store = await place.reopen();
-    await store.open([shelves, anew]);
+    await store.open([shelves, strictBooks]);
 
-    assert.deepEqual(await found(store, anew, "amb"), [readId(amber)]);
-    await written(store, { kind: "delete", collection: anew, key: readId(amber) });
-    assert.deepEqual(await found(store, anew, "amb"), []);
+    assert.deepEqual(await found(store, strictBooks, "amb"), [readId(amber)]);
+    await written(store, { kind: "delete", collection: strictBooks, key: readId(amber) });
+    assert.deepEqual(await found(store, strictBooks, "amb"), []);
     await store.close();
   });
 

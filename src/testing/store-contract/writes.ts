@@ -17,13 +17,13 @@ import {
 
 /** Promises about the effects of a transaction. */
 export function promiseWrites(promises: Promises): void {
-  promiseRowsTold(promises);
+  promiseRows(promises);
   promiseStates(promises);
   promiseManyRows(promises);
   promiseCounters(promises);
 }
 
-function promiseRowsTold(promises: Promises): void {
+function promiseRows(promises: Promises): void {
   promises("returns the row of each change of a transaction, with its new state", async (store) => {
     const ada = await inserted(store, people, { name: "Ada" });
     const eve = await inserted(store, people, { name: "Eve" });

@@ -44,7 +44,7 @@ export function providerLoginEndpoints(parts: ProviderLoginParts): readonly Endp
       ...open,
       // A link and a confirmation need the login of the browser. A login ignores every credential, also a rejected one.
       access: anyone,
-      refusals: "told",
+      refusals: "reported",
       // The query contains the code and the state of a login.
       query: "secret",
       path: `${path}/{provider:text}/callback`,

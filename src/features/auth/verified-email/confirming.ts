@@ -53,7 +53,7 @@ export function confirmEndpoint(parts: EmailParts): Endpoint {
     access: anyone,
     // The handler decides about a rejected credential, because only a changed address needs a caller. A sign-up ignores a rejected
     // credential.
-    refusals: "told",
+    refusals: "reported",
     documentation: {
       summary: "Confirm an e-mail address with the link or the code of a mail",
       tag: "email",

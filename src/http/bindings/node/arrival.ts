@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Arrival, ToldClient, Weigh } from "../../../core/call/call.ts";
+import type { Arrival, ReportedClient, Weigh } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import { readBody } from "./body.ts";
 import { readPeerAddress } from "./peer.ts";
@@ -11,12 +11,12 @@ export class NodeArrival implements Arrival {
   readonly rawHeaders: readonly string[];
   readonly version?: string;
   readonly peer: string;
-  readonly client: ToldClient | undefined;
+  readonly client: ReportedClient | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | null;
 
   /** `response` is null for `CONNECT`, which has no body. */
-  constructor(request: IncomingMessage, target: string, response: ServerResponse | null, client?: ToldClient) {
+  constructor(request: IncomingMessage, target: string, response: ServerResponse | null, client?: ReportedClient) {
     this.#request = request;
     this.#response = response;
     this.method = request.method!;

@@ -11,11 +11,11 @@ const SILENCE_MS = 60_000;
  * descriptor is free again, libuv accepts the next connection normally. Returns a function that stops the check.
  */
 export function watchDescriptors(observe: Observer): () => void {
-  let toldAt = -Infinity;
+  let reportedAt = -Infinity;
   const look = (): void => {
     const error = attempt();
-    if (error === null || performance.now() - toldAt < SILENCE_MS) return;
-    toldAt = performance.now();
+    if (error === null || performance.now() - reportedAt < SILENCE_MS) return;
+    reportedAt = performance.now();
     const message =
       "No file descriptor is free: new connections are closed without an answer. Raise the limit (ulimit -n, LimitNOFILE of systemd), or allow fewer connections.";
     observe({ kind: "notice", level: "error", message, error });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import type { ToldClient } from "../../../core/call/call.ts";
+import type { ReportedClient } from "../../../core/call/call.ts";
 import { aFunction, optional, isObject, shown } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { otherCopyMistake } from "../../../core/copy.ts";
@@ -20,7 +20,7 @@ export interface RequestListenerOptions<Request extends AnyRequest> {
    * Returns the client's address, and whether its connection uses TLS, as the framework knows them (Express: `request.ip` and
    * `request.secure`). Default: the values of the connection, or those that one of the service's `trustedProxies` reports.
    */
-  readonly client?: (request: Request) => ToldClient;
+  readonly client?: (request: Request) => ReportedClient;
 }
 
 /** Answers a request. With `next`, as in frameworks, a request for a target outside of the service goes to the next handler. */
@@ -91,10 +91,12 @@ export function makeListener<Request extends AnyRequest>(
 ): Listen<Request> {
   const refused = (reason: RefusalReason, address: string, detail: string): void =>
     service.observe?.({ kind: "refused", reason, address, detail });
-  const tell = (address: string): void => refused("unread", address, "Too many answers wait for their readers.");
+  const reportUnread = (address: string): void =>
+    refused("unread", address, "Too many answers wait for their readers.");
   const batches = makeBatches();
   const take = (request: IncomingMessage, response: ServerResponse, arrival: NodeArrival): void => {
-    const reply = (answer: Answer): void => batches.send(() => send(request, response, answer, state.closing, tell));
+    const reply = (answer: Answer): void =>
+      batches.send(() => send(request, response, answer, state.closing, reportUnread));
     const respond = (): void => {
       const answer = service.respond(arrival);
       if (answer instanceof Promise) void answer.then(reply);
@@ -112,7 +114,7 @@ export function makeListener<Request extends AnyRequest>(
     if (isStream(request) && !admitStream(request))
       return refused("streams", readPeerAddress(request.socket), "Too many streams of one connection are open.");
     // The `client` option is called before the request waits for earlier requests. If it throws, the framework gets the error.
-    const arrival = new NodeArrival(request, target, response, client && toldBy(client(incoming)));
+    const arrival = new NodeArrival(request, target, response, client && reportedBy(client(incoming)));
     if (response.socket === null && request.httpVersionMajor === 1)
       answerInOrder(request.socket, response, () => take(request, response, arrival));
     else take(request, response, arrival);
@@ -127,10 +129,10 @@ function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, Se
 /**
  * The client if the `client` option returns no object. The address of the connection is not used, because it may be the address of a proxy.
  */
-const UNKNOWN_CLIENT: ToldClient = { address: undefined, encrypted: false };
+const UNKNOWN_CLIENT: ReportedClient = { address: undefined, encrypted: false };
 
-function toldBy(client: unknown): ToldClient {
-  return isObject(client) ? (client as unknown as ToldClient) : UNKNOWN_CLIENT;
+function reportedBy(client: unknown): ReportedClient {
+  return isObject(client) ? (client as unknown as ReportedClient) : UNKNOWN_CLIENT;
 }
 
 /**

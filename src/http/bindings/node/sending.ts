@@ -12,7 +12,7 @@ const SEND_LIMIT_MS = 30_000;
 const unread = makeUnread();
 
 /** Receives the network address of a connection that was closed because too many responses waited for their readers. */
-export type TellUnread = (address: string) => void;
+export type ReportUnread = (address: string) => void;
 
 /** Sends a response. Then closes the connection if the server is closing, or if a part of the request body is still missing. */
 export function send(
@@ -20,14 +20,14 @@ export function send(
   response: ServerResponse,
   answer: Answer,
   closing: boolean,
-  tell: TellUnread,
+  report: ReportUnread,
 ): void {
-  if (!isStillComing(request)) return sendWhole(response, answer, closing, tell);
+  if (!isStillComing(request)) return sendWhole(response, answer, closing, report);
   // The rest of a short body may arrive in this turn. If the whole body arrives, the connection stays open for the next request.
   setImmediate(() => {
     const isCut = isStillComing(request);
     if (isCut && !isStream(request)) return sendAhead(request, response, answer);
-    sendWhole(response, answer, closing, tell);
+    sendWhole(response, answer, closing, report);
     // Other requests share the connection. So only the rest of this request is refused (RFC 9113 §8.1).
     if (isCut && isStream(request)) request.stream.close();
   });
@@ -37,7 +37,7 @@ function sendWhole(
   response: ServerResponse,
   { status, headers, content }: Answer,
   closing: boolean,
-  tell: TellUnread,
+  report: ReportUnread,
 ): void {
   if (isAnswered(response)) return;
   if (closing) headers.push("Connection", "close");
@@ -47,7 +47,7 @@ function sendWhole(
   response.end(content, chooseEncoding(content, octets));
   // A stream of HTTP/2 that was closed in the meantime has no socket.
   const socket = response.socket ?? null;
-  if (socket !== null) unread.watch(isStream(response) ? ofStream(response.stream, socket, octets) : socket, tell);
+  if (socket !== null) unread.watch(isStream(response) ? ofStream(response.stream, socket, octets) : socket, report);
 }
 
 /**

@@ -15,7 +15,7 @@ export interface ConnectionLimits {
 }
 
 /** Receives each refusal of a connection, which never becomes a request: the reason, the address and a detail. */
-export type TellRefused = (reason: RefusalReason, address: string, detail: string) => void;
+export type ReportRefused = (reason: RefusalReason, address: string, detail: string) => void;
 
 /**
  * The maximum number of refused connections that are open for their response. A further refused connection is closed without a response.
@@ -34,7 +34,7 @@ export function admitSockets(
   server: Server,
   limits: ConnectionLimits,
   basePath: string,
-  tell: TellRefused,
+  report: ReportRefused,
 ): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   const refused = new Set<Socket>();
@@ -72,7 +72,7 @@ export function admitSockets(
       socket.once("close", () => sockets.delete(socket));
       return accept();
     }
-    tell("connections", readAddress(socket), "There are too many connections.");
+    report("connections", readAddress(socket), "There are too many connections.");
     if (refused.size >= MOST_TOLD) return void socket.destroy();
     refused.add(socket);
     socket.once("close", () => refused.delete(socket));
@@ -88,7 +88,7 @@ export function admitSockets(
   // The default listener of node:https answers this error over HTTP, which is not possible before the handshake.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (error: Error & { readonly code?: string }, socket: Socket) => {
-    tell("tls_handshake", readAddress(socket), error.code ?? error.message);
+    report("tls_handshake", readAddress(socket), error.code ?? error.message);
     socket.on("error", ignoreError).destroy();
   });
   return sockets;

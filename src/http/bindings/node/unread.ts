@@ -6,9 +6,9 @@ import { readPeerAddress, type Peer } from "./peer.ts";
 export interface Unread {
   /**
    * Counts the waiting octets of a connection that was just written to. If `watch` closes this connection later to free memory, it calls
-   * `tell` with the network address.
+   * `report` with the network address.
    */
-  watch(socket: WatchedSocket, tell?: Tell): void;
+  watch(socket: WatchedSocket, report?: Report): void;
 }
 
 /** The used members of a connection, or of a stream of HTTP/2. */
@@ -30,7 +30,7 @@ const STREAM_BYTES = 10 * 1024;
 interface UnreadEntry {
   readonly bytes: number;
   readonly address: string;
-  readonly tell?: Tell;
+  readonly report?: Report;
 }
 
 /** The waiting responses of one address. */
@@ -75,21 +75,21 @@ export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
     let most: OfAddress = { bytes: 0, sockets: new Set() };
     for (const ofAddress of addresses.values()) if (ofAddress.bytes > most.bytes) most = ofAddress;
     const [socket] = most.sockets;
-    const { address, tell } = waiting.get(socket!)!;
+    const { address, report } = waiting.get(socket!)!;
     forget(socket!);
     socket!.destroy();
-    tell?.(address);
+    report?.(address);
   }
 
   return {
-    watch(socket, tell) {
+    watch(socket, report) {
       const bytes = measureBytes(socket);
       if (bytes === 0) return;
       forget(socket);
       remember(socket, {
         bytes,
         address: formatNetwork(readPeerAddress(socket)),
-        ...(tell === undefined ? {} : { tell }),
+        ...(report === undefined ? {} : { report }),
       });
       if (!watchedSockets.has(socket)) {
         watchedSockets.add(socket);
@@ -105,4 +105,4 @@ function measureBytes({ writableLength, isStream }: WatchedSocket): number {
   return writableLength < LEAST_BYTES ? 0 : writableLength;
 }
 
-type Tell = (address: string) => void;
+type Report = (address: string) => void;

@@ -16,7 +16,7 @@ import {
 import { commit, isErased, isOvertaken, REPLAYED, replayed, toStoredRecord, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./drafting.ts";
-import { answerOnce, keptWith, repeatable, withRepeats } from "./idempotency.ts";
+import { answerOnce, storedWith, repeatable, withRepeats } from "./idempotency.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
@@ -27,12 +27,12 @@ export async function create(mount: MountInPlace, exchange: Exchange): Promise<R
   if (mount.arrays && Array.isArray(exchange.body?.value)) return createAll(mount, exchange, exchange.body.value);
   const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
-    anew: () => createAnew(mount, exchange, idempotency),
-    again: ({ rows }) => created(mount, exchange, rows[0]!, true),
+    perform: () => createRecord(mount, exchange, idempotency),
+    replay: ({ rows }) => created(mount, exchange, rows[0]!, true),
   });
 }
 
-async function createAnew(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
+async function createRecord(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const draft = requireRecordDraft(mount, exchange.context, { id: null, record: null });
   await requireParents(mount, exchange);
   const { collection } = mount;
@@ -43,7 +43,7 @@ async function createAnew(mount: MountInPlace, exchange: Exchange, idempotency: 
   await requireCollectionAsKnown(mount, exchange);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
-  const stored = keptWith(idempotency, [{ id: 0, ...values }]);
+  const stored = storedWith(idempotency, [{ id: 0, ...values }]);
   const transaction = withRepeats(exchange, [insert, ...further], stored);
   const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, mount, exchange);
@@ -126,12 +126,12 @@ async function replaceRow(mount: MountInPlace, exchange: Exchange, row: Row): Pr
 export async function update(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
-    anew: () => updateAnew(mount, exchange, idempotency),
-    again: ({ rows }) => replayed(mount, exchange, rows[0]!),
+    perform: () => updateRecord(mount, exchange, idempotency),
+    replay: ({ rows }) => replayed(mount, exchange, rows[0]!),
   });
 }
 
-async function updateAnew(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
+async function updateRecord(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const patch = requirePatch(mount, exchange.context, exchange.key());
   return untilSettled(mount, exchange, async () => {
     const row = await findVisible(mount, exchange);
@@ -199,7 +199,7 @@ async function change(
   requirePreconditions(mount, exchange, row);
   const update: Change = { kind: "update", collection: mount.collection, key: id, values, revision: row.revision };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: row.record, values });
-  const stored = keptWith(idempotency, [{ ...row.record, ...values } as StoredRecord]);
+  const stored = storedWith(idempotency, [{ ...row.record, ...values } as StoredRecord]);
   const transaction = withRepeats(exchange, [update, ...further], stored);
   const outcome = await commit(mount, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(mount, exchange, outcome.rows[0]!);

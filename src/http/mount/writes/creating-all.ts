@@ -29,12 +29,12 @@ import {
 export async function createAll(mount: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
   const idempotency = repeatable(mount, exchange, sent.length);
   return answerOnce(exchange, idempotency, {
-    anew: () => createAllAnew(mount, exchange, sent, idempotency),
-    again: ({ rows }) => repeated(mount, exchange, rows),
+    perform: () => createRecords(mount, exchange, sent, idempotency),
+    replay: ({ rows }) => repeated(mount, exchange, rows),
   });
 }
 
-async function createAllAnew(
+async function createRecords(
   mount: MountInPlace,
   exchange: Exchange,
   sent: readonly unknown[],

@@ -103,7 +103,7 @@ export function requirePatch(mount: MountInPlace, context: Context, id: Key): Pa
       applyTo: async (record, mayRead) => {
         const current = show(record);
         const patched = await applyJSONPatch(current, operations);
-        requireReadOnlyKept(resource, operations, patched);
+        requireReadOnlyUnchanged(resource, operations, patched);
         const named = new Set(operations.map(({ path }) => path[0]!));
         return parseRecordDraft(mount, context, patched, { id, record, ...hiddenIn(current, named, mayRead) });
       },
@@ -189,7 +189,7 @@ export function noteDeprecated(resource: Resource, context: Context, sent: unkno
  * Ends the request if a patch removes a field that only the service sets. A complete body may omit such a field, but a patch that removes
  * the field is a change.
  */
-function requireReadOnlyKept(resource: Resource, operations: readonly Operation[], patched: unknown): void {
+function requireReadOnlyUnchanged(resource: Resource, operations: readonly Operation[], patched: unknown): void {
   const issues = operations.flatMap((operation): Issue[] => {
     const taken = operation.op === "remove" ? operation.path : operation.op === "move" ? operation.from : [];
     const [name = ""] = taken;

@@ -3,7 +3,7 @@ import { hmac } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { problem, Problem } from "../../../core/problem/problem.ts";
-import { formatKept, keptRows } from "../../../store/kept-rows.ts";
+import { formatStored, rowsToStore } from "../../../store/kept-rows.ts";
 import type {
   Change,
   Collection,
@@ -49,14 +49,14 @@ export interface StoredWrite {
 }
 
 /** Returns the write with the length of its records in the stored form. Returns null if the request has no `Idempotency-Key`. */
-export function keptWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): StoredWrite | null {
-  return idempotency === null ? null : { idempotency, octets: octetsKept(idempotency, records) };
+export function storedWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): StoredWrite | null {
+  return idempotency === null ? null : { idempotency, octets: measureStored(idempotency, records) };
 }
 
 /** Returns the length of these records in the stored form, in octets. */
-export function octetsKept(idempotency: Idempotency, records: readonly StoredRecord[]): number {
+export function measureStored(idempotency: Idempotency, records: readonly StoredRecord[]): number {
   const rows = records.map((record) => ({ revision: 0, record }));
-  return Buffer.byteLength(formatKept(idempotency, keptRows(idempotency, rows)));
+  return Buffer.byteLength(formatStored(idempotency, rowsToStore(idempotency, rows)));
 }
 
 /**
@@ -65,10 +65,10 @@ export function octetsKept(idempotency: Idempotency, records: readonly StoredRec
  */
 export function withRepeats(exchange: Exchange, changes: readonly Change[], stored: StoredWrite | null): Transaction {
   if (stored === null) return { changes };
-  return { changes: [...changes, ...countKept(exchange, stored)], idempotency: stored.idempotency };
+  return { changes: [...changes, ...countStored(exchange, stored)], idempotency: stored.idempotency };
 }
 
-function countKept({ call, identity }: Exchange, { idempotency, octets }: StoredWrite): readonly Change[] {
+function countStored({ call, identity }: Exchange, { idempotency, octets }: StoredWrite): readonly Change[] {
   // Callers without a credential are not counted together. Creating accounts has its own limit.
   if (identity === null) return [];
   const caller = String(identity.id);
@@ -145,9 +145,9 @@ export type Repeated = Extract<Recalled, { readonly kind: "replayed" }>;
 /** The two ways to answer a request that may be a repeat. */
 interface Answers {
   /** Writes, and returns the reply. Called if no outcome is stored. */
-  readonly anew: () => Promise<Reply>;
+  readonly perform: () => Promise<Reply>;
   /** Returns the reply for an earlier request with the same key. */
-  readonly again: (earlier: Repeated) => Eventually<Reply>;
+  readonly replay: (earlier: Repeated) => Eventually<Reply>;
 }
 
 /**
@@ -158,7 +158,7 @@ interface Answers {
 export async function answerOnce(
   exchange: Exchange,
   idempotency: Idempotency | null,
-  { anew, again }: Answers,
+  { perform: anew, replay: again }: Answers,
 ): Promise<Reply> {
   if (idempotency === null) return anew();
   const earlier = await recall(exchange, idempotency);

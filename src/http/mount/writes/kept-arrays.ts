@@ -3,7 +3,7 @@ import type { MountInPlace } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import { isErased } from "./committing.ts";
-import { octetsKept, type StoredWrite } from "./idempotency.ts";
+import { measureStored, type StoredWrite } from "./idempotency.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import type { Part } from "./part.ts";
 
@@ -25,12 +25,12 @@ export async function chooseStored(
   if (idempotency === null) return null;
   let octets = 0;
   await inTurns(parts, ({ own, writing: { before } }) => {
-    if (!areLarge && octets <= MOST_KEPT) octets += octetsKept(idempotency, [buildRecord(before, own)]);
+    if (!areLarge && octets <= MOST_KEPT) octets += measureStored(idempotency, [buildRecord(before, own)]);
   });
   if (!areLarge && octets <= MOST_KEPT) return { idempotency, octets };
   const brief = { ...idempotency, columns: ["id"] };
   const ids = parts.map(({ own, writing: { before } }) => ({ id: buildRecord(before, own)["id"]! }));
-  return { idempotency: brief, octets: octetsKept(brief, ids) };
+  return { idempotency: brief, octets: measureStored(brief, ids) };
 }
 
 function buildRecord(before: Row | null, own: Change): StoredRecord {

@@ -5,7 +5,7 @@ import type { Outcome } from "../../../store/store.ts";
 import type { MountInPlace } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { convertProblem } from "../older/translating.ts";
-import { findMount, referenced, tellOperator } from "./referring.ts";
+import { findMount, referenced, notifyOperator } from "./referring.ts";
 
 /** The outcome of a transaction that wrote nothing. */
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
@@ -43,7 +43,7 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange):
       });
     case "referenced": {
       const by = findMount(mount.referrers, outcome.collection);
-      if (by === null) tellOperator(outcome.collection, mount, exchange);
+      if (by === null) notifyOperator(outcome.collection, mount, exchange);
       return referenced(by, exchange, by?.resource.plural ?? "");
     }
     case "refused":

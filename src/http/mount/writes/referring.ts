@@ -22,7 +22,7 @@ export function referenced(by: MountInPlace | null, exchange: Exchange, how: str
  * Logs the name of a table that refers to the record and has no resource. The response does not name the table, but the operator needs the
  * name.
  */
-export function tellOperator(table: string, { resource }: MountInPlace, { service, call }: Exchange): void {
+export function notifyOperator(table: string, { resource }: MountInPlace, { service, call }: Exchange): void {
   const message = `The request ${call.requestId} was refused: a record of ${resource.plural} is still referenced by the table ${table}, which no resource has.`;
   service.observe?.({ kind: "notice", level: "info", message });
 }

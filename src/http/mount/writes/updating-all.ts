@@ -72,13 +72,13 @@ export async function updateAll(mount: MountInPlace, exchange: Exchange): Promis
   for (const { value } of patches) noteDeprecated(mount.resource, exchange.context, value);
   const idempotency = repeatable(mount, exchange, members.length);
   return answerOnce(exchange, idempotency, {
-    async anew() {
+    async perform() {
       await askLimitersOfArray(exchange, members.length);
       if (mount.requireIfMatch) requireTags(patches);
       await requireParents(mount, exchange);
       return untilSettled(mount, exchange, () => attempt(mount, exchange, patches, idempotency));
     },
-    again: ({ rows }) => repeated(mount, exchange, patches, rows),
+    replay: ({ rows }) => repeated(mount, exchange, patches, rows),
   });
 }
 

@@ -165,7 +165,7 @@ test("explains the fix for an import from the wrong module of Latchkey, or of a 
   mkdirSync(path.join(folder, "node_modules/latchkey"), { recursive: true });
   writeFileSync(path.join(folder, "node_modules/latchkey/index.mjs"), "export const mount = 1;");
   writeFileSync(path.join(folder, "node_modules/latchkey/package.json"), `{ "exports": "./index.mjs" }`);
-  const tell = async (name: string): Promise<string> => {
+  const explain = async (name: string): Promise<string> => {
     const at = path.join(folder, name);
     mkdirSync(at);
     writeFileSync(path.join(at, "latchkey.config.mts"), `import { ${name} } from "latchkey"; export default {};`);
@@ -174,9 +174,9 @@ test("explains the fix for an import from the wrong module of Latchkey, or of a 
     return error.message;
   };
 
-  assert.match(await tell("outbox"), /It is in another module: import { outbox } from "latchkey\/features"\.$/);
-  assert.match(await tell("defineConfig"), /import { defineConfig } from "latchkey\/service"\.$/);
-  assert.match(await tell("Feature"), /If it is a type, say so: import { type Feature } from "latchkey"\.$/);
+  assert.match(await explain("outbox"), /It is in another module: import { outbox } from "latchkey\/features"\.$/);
+  assert.match(await explain("defineConfig"), /import { defineConfig } from "latchkey\/service"\.$/);
+  assert.match(await explain("Feature"), /If it is a type, say so: import { type Feature } from "latchkey"\.$/);
   assert.deepEqual(Object.keys(await import("../../service.ts")).toSorted(), ofService);
 });
 

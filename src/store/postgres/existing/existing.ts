@@ -1,7 +1,7 @@
 import { columnsIn } from "../../sql/existing/expression-columns.ts";
 import { ask, statement, type NamedRow, type Script } from "../../sql/language/script.ts";
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/schema/found.ts";
-import { postgres, toldTableSQL } from "../dialect.ts";
+import { postgres, describedTableSQL } from "../dialect.ts";
 
 /** Reads the shape of an existing table from PostgreSQL. */
 export function* findExisting(table: string): Script<FoundExisting | null> {
@@ -85,7 +85,7 @@ const isFilledSQL =
  * partitioned table has partitions instead, which its keys cover.
  */
 const heirsSQL =
-  `(SELECT json_agg(${toldTableSQL("h.oid", "h.relname", "s.nspname")} ORDER BY h.relname) FROM pg_inherits JOIN pg_class h ON h.oid = inhrelid ` +
+  `(SELECT json_agg(${describedTableSQL("h.oid", "h.relname", "s.nspname")} ORDER BY h.relname) FROM pg_inherits JOIN pg_class h ON h.oid = inhrelid ` +
   "JOIN pg_namespace s ON s.oid = h.relnamespace WHERE inhparent = pg_class.oid AND pg_class.relkind <> 'p')";
 
 /** Resolves each domain to its base type. A domain may be based on other domains. */
@@ -129,7 +129,7 @@ const referencesSQL =
   "SELECT conname::text AS constraint, json_build_object('from', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(conkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num), " +
   "'to', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(confkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = confrelid AND a.attnum = k.num)) AS parts, " +
   "confdeltype::text AS does, " +
-  `${toldTableSQL("confrelid", "c.relname", "n.nspname")} AS target ` +
+  `${describedTableSQL("confrelid", "c.relname", "n.nspname")} AS target ` +
   "FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_namespace n ON n.oid = c.relnamespace " +
   "WHERE contype = 'f' AND conrelid = to_regclass($1) ORDER BY conname";
 

@@ -2,7 +2,7 @@ import type { Secret } from "../../../core/crypto/secret.ts";
 import { quote } from "../../sql/language/names.ts";
 import { ask, statement, type Script } from "../../sql/language/script.ts";
 import { findCountedKey, inheritedFrom, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/schema/found.ts";
-import { postgres, toldTableSQL } from "../dialect.ts";
+import { postgres, describedTableSQL } from "../dialect.ts";
 import { useWhole } from "../network/whole.ts";
 import { findExisting } from "./existing.ts";
 
@@ -35,7 +35,7 @@ function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
   const [ours] = yield* ask(statement("SELECT to_regclass('latchkey_schema') IS NOT NULL AS is_there"));
   const rows = yield* ask(
     statement(
-      `SELECT ${toldTableSQL("c.oid", "c.relname", "n.nspname")} AS name ` +
+      `SELECT ${describedTableSQL("c.oid", "c.relname", "n.nspname")} AS name ` +
         "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " +
         "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname NOT LIKE 'latchkey\\_try\\_%' AND c.relname NOT LIKE 'latchkey\\_%' " +
         (ours!["is_there"] === true

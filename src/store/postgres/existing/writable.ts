@@ -32,10 +32,10 @@ export function* findUnwritable({ columns, existing }: Collection): Script<reado
   for (const write of writes) {
     const sql = statements[write];
     if (sql === null) continue;
-    const telling = `${sql} RETURNING ${quote(resolveRawName(existing!, "id"))}`;
+    const returning = `${sql} RETURNING ${quote(resolveRawName(existing!, "id"))}`;
     try {
       yield* ask(
-        statement(`EXPLAIN ${write === "create" ? telling : `WITH changed AS (${telling}) SELECT FROM changed`}`),
+        statement(`EXPLAIN ${write === "create" ? returning : `WITH changed AS (${returning}) SELECT FROM changed`}`),
       );
     } catch (error) {
       const cure = cures.get(findSQLState(error));

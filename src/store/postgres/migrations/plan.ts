@@ -1,8 +1,8 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
 import { ask } from "../../sql/language/script.ts";
-import { planTables, tellPlan, type Plan } from "../../sql/migrations/migrating.ts";
+import { planTables, describePlan, type Plan } from "../../sql/migrations/migrating.ts";
 import type { TablePlan } from "../../sql/migrations/plan-table.ts";
-import { isFoldedAnew } from "../../sql/migrations/schema-changes.ts";
+import { getsFolded } from "../../sql/migrations/schema-changes.ts";
 import type { Collection } from "../../store.ts";
 import { useWhole } from "../network/whole.ts";
 import { unhurried } from "../table-changes/lock-retry.ts";
@@ -20,7 +20,7 @@ export function planDatabase(
     await session.run(`${unhurried}; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
     const planned = await session.play(planTables(postgresSchema, collections, dropped));
     return session.play(
-      tellPlan(postgresSchema, planned, dropped, isWritten, function* (plan) {
+      describePlan(postgresSchema, planned, dropped, isWritten, function* (plan) {
         const { name } = plan.collection;
         const found = yield* ask(postgresSchema.findIndexes(name));
         const indexes = new Set(
@@ -40,7 +40,6 @@ export function planDatabase(
 function isWritten(plan: TablePlan): boolean {
   const { collection, found } = plan;
   return (
-    findShadowColumns(plan).length > 0 ||
-    collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found))
+    findShadowColumns(plan).length > 0 || collection.columns.some((column) => getsFolded(postgresSchema, column, found))
   );
 }

@@ -133,7 +133,7 @@ interface FeedConnection {
 
 function createFeedConnection(
   { primary, connect, listens }: Pick<FeedsOptions, "primary" | "connect" | "listens">,
-  heard: (collection: string | undefined) => void,
+  onNotice: (collection: string | undefined) => void,
   lost: () => void,
 ): FeedConnection {
   let client: pg.Client | null = null;
@@ -159,7 +159,7 @@ function createFeedConnection(
     await primary.find();
     server = primary.current();
     const fresh = connect(server);
-    fresh.on("notification", ({ payload }) => heard(payload));
+    fresh.on("notification", ({ payload }) => onNotice(payload));
     fresh.on("end", () => {
       if (client === fresh) client = connecting = null;
       lost();

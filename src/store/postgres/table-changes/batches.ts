@@ -55,7 +55,7 @@ export async function fillShadowColumns(work: Work, shadows: readonly ShadowColu
     state = await inBatch(session, (part) => fillBatch(work, shadows, before, Math.ceil(batch * part)));
     const took = performance.now() - start;
     batch = nextBatchSize(batch, took);
-    options.tell?.(name, state.rows, Number(count!["counted"]));
+    options.report?.(name, state.rows, Number(count!["counted"]));
     await sleep(took / 2);
   }
   return state;

@@ -48,7 +48,7 @@ export interface ChangeContext {
   /** The keys of the changes before it. */
   readonly keys: readonly MadeKey[];
   /** The index of this change if other changes or readings use its key. Null otherwise. */
-  readonly tellsKey: number | null;
+  readonly returnsKey: number | null;
   /** SQL that is 0. It raises an error if the table was changed for another declaration. */
   readonly sameShape: string;
 }
@@ -76,7 +76,7 @@ export function compileTogether(table: Table, rows: readonly RowTogether[]): Pos
   const making = (among: RowTogether, nth: number): ChangeDialect => {
     // Only the first row has the check of the declaration, because PostgreSQL plans each copy of it.
     const alone = createChangeDialect(nth === 0 ? among : { ...among, sameShape: "0" });
-    const { tellsKey } = among;
+    const { returnsKey: tellsKey } = among;
     if (tellsKey === null) return alone;
     // The keys are fetched first, because RETURNING does not say which key belongs to which row.
     const nextKey = (of: Table, values: BoundValues): string =>
@@ -122,7 +122,7 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Post
   return prepared(text, values.values);
 }
 
-function createChangeDialect({ keys, tellsKey, sameShape }: ChangeContext): ChangeDialect {
+function createChangeDialect({ keys, returnsKey: tellsKey, sameShape }: ChangeContext): ChangeDialect {
   return {
     // The check of the declaration runs once per statement and not once per row.
     revision: () => `nextval('latchkey_revision') + ${sameShape}`,

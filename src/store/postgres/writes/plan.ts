@@ -68,7 +68,7 @@ export function* planTransaction(
   const keys: MadeKey[] = [];
   const among = (at: number): ChangeContext => ({
     keys,
-    tellsKey: neededKeys.has(at) ? at : null,
+    returnsKey: neededKeys.has(at) ? at : null,
     sameShape: sameShape(collections[at]!),
   });
   yield;

@@ -28,11 +28,11 @@ export function writeMistakes(
       mistakes.push(
         `${table}.${raw} gets its values only from the database; declare ${name} with readOnly: true, filled: true`,
       );
-    const keptDigits = digitsKept(schema, found, raw);
+    const storedDigits = countStoredDigits(schema, found, raw);
     const { type, scale = 0 } = collection.columns.find((column) => column.name === name) ?? {};
-    if (type === "decimal" && keptDigits < scale)
+    if (type === "decimal" && storedDigits < scale)
       mistakes.push(
-        `${table}.${raw} rounds to ${keptDigits} digits after the point; declare ${name} with scale: ${keptDigits}`,
+        `${table}.${raw} rounds to ${storedDigits} digits after the point; declare ${name} with scale: ${storedDigits}`,
       );
   }
   if (!writes.includes("create") || found.isFilledByTrigger) return mistakes;
@@ -50,7 +50,7 @@ export function writeMistakes(
 }
 
 /** Returns how many digits after the decimal point a column stores. SQLite stores all digits. */
-function digitsKept({ engine }: SchemaDialect, { columns }: FoundExisting, raw: string): number {
+function countStoredDigits({ engine }: SchemaDialect, { columns }: FoundExisting, raw: string): number {
   const storage = engine === "sqlite" ? undefined : columns.find(({ name }) => name === raw)?.storage;
   const [, scale] = /^numeric\(\d+,(-?\d+)\)$/.exec(storage ?? "") ?? [];
   if (scale !== undefined) return Math.max(Number(scale), 0);

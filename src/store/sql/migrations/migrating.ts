@@ -10,7 +10,7 @@ import { forgottenLinks } from "../schema/links.ts";
 import type { SchemaDialect } from "../schema/schema.ts";
 import { typesWithShape } from "../schema/table-shape.ts";
 import { readHistory, type CompletedStep } from "./journal.ts";
-import { monthNow, collectObstacles, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
+import { monthNow, collectObstacles, planTable, type TablePlan, formatMisfit } from "./plan-table.ts";
 import { requireKnownVersion } from "./prepare.ts";
 import { dropWords, excludesOldPrograms, type SchemaChange } from "./schema-changes.ts";
 
@@ -21,11 +21,11 @@ export interface MigrateOptions {
   /** The columns that may be dropped with their values: `books.title`. */
   readonly dropped?: readonly string[];
   /** Receives the progress of a table. */
-  readonly tell?: (table: string, done: number, total: number) => void;
+  readonly report?: (table: string, done: number, total: number) => void;
   /** Called once when all tables match the declaration, if the old rows must still be removed. */
   readonly settled?: () => void;
   /** Receives the progress of removing the old rows, in rows. */
-  readonly tellRemoved?: (done: number, total: number) => void;
+  readonly reportRemoved?: (done: number, total: number) => void;
 }
 
 /** The check for these options. */
@@ -33,9 +33,9 @@ export const migrateOptions: ValueCheck = buildObjectCheck(
   {
     program: text,
     dropped: optional(texts),
-    tell: optional(aFunction),
+    report: optional(aFunction),
     settled: optional(aFunction),
-    tellRemoved: optional(aFunction),
+    reportRemoved: optional(aFunction),
   } satisfies ChecksOf<MigrateOptions>,
   "it has to be an object with program: the version of the program",
 );
@@ -151,14 +151,14 @@ function secondsToWrite(rows: number, indexes: number): number {
  * Returns the whole plan before a migration starts. `isWritten` returns true if the migration rewrites the rows of a table. `rows` is their
  * number. `byHand` returns the statements to run by hand.
  */
-export function* tellPlan(
+export function* describePlan(
   schema: SchemaDialect,
   { plans, missing }: MigrationPlans,
   dropped: readonly string[],
   isWritten: (plan: TablePlan, rows: number) => boolean,
   byHand: (plan: TablePlan) => Script<readonly string[] | null>,
 ): Script<Plan> {
-  const tables = missing.map(tellMissing);
+  const tables = missing.map(planMissing);
   for (const plan of plans) {
     if (plan.changes.length === 0) continue;
     const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM ${quote(plan.collection.name)}`));
@@ -178,15 +178,15 @@ export function* tellPlan(
   return {
     tables,
     strangers: strangersAmong(dropped, plans, history),
-    obstacles: plans.flatMap((plan) => [...plan.obstacles, ...plan.misfits.map(tellMisfit)]),
+    obstacles: plans.flatMap((plan) => [...plan.obstacles, ...plan.misfits.map(formatMisfit)]),
     renames: plans.flatMap(({ collection, renames }) => renames.map((each) => ({ table: collection.name, ...each }))),
-    remarks: [...plans.flatMap(({ remarks }) => remarks), ...(yield* tellForgotten(schema, { plans, missing }))],
+    remarks: [...plans.flatMap(({ remarks }) => remarks), ...(yield* describeForgotten(schema, { plans, missing }))],
     history,
   };
 }
 
 /** Returns remarks on tables that have rows but are no longer declared. This helps if the plural name of a resource was changed. */
-function* tellForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlans): Script<readonly string[]> {
+function* describeForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlans): Script<readonly string[]> {
   if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);
   const remembered = yield* ask(statement("SELECT collection FROM latchkey_schema ORDER BY collection"));
@@ -205,7 +205,7 @@ function* tellForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlan
 }
 
 /** Returns the plan for a new table. */
-export function tellMissing({ name }: Collection): PlannedTable {
+export function planMissing({ name }: Collection): PlannedTable {
   const make: SchemaChange = { place: name, effect: "adds", words: "create the table", alone: null };
   return { table: name, rows: 0, seconds: 0, changes: [make], sql: null };
 }

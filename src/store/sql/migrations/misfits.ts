@@ -193,9 +193,9 @@ function planColumnCheck(
   const source = sources.get(column.name)!;
   const isRuled = column.fits !== undefined && (source.kind === "sql" || isNarrower(column, found));
   const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
-  const isFoldedAnew = column.unique === "folded" && was?.unique !== "folded" && source.kind !== "new";
-  if (source.kind !== "program" && !isRuled && !isFoldedAnew) return null;
-  const common = { column, rows: 0, ids: [], why: "", seen: needsSeen(column, source, isFoldedAnew) };
+  const getsFolded = column.unique === "folded" && was?.unique !== "folded" && source.kind !== "new";
+  if (source.kind !== "program" && !isRuled && !getsFolded) return null;
+  const common = { column, rows: 0, ids: [], why: "", seen: needsSeen(column, source, getsFolded) };
   if (source.kind === "program") return { ...common, computeValue: (row) => source.compute(row) };
   const expression = compileExpression(source);
   if (expression === null) return null;
@@ -204,8 +204,8 @@ function planColumnCheck(
   return { ...common, computeValue: (_, cells) => (decode === null ? (cells[at] as Value) : decode(cells[at])) };
 }
 
-function needsSeen({ unique }: Column, { kind }: Source, isFoldedAnew: boolean): Set<Value> | null {
-  return isFoldedAnew || (kind === "program" && unique !== undefined && unique !== false) ? new Set() : null;
+function needsSeen({ unique }: Column, { kind }: Source, getsFolded: boolean): Set<Value> | null {
+  return getsFolded || (kind === "program" && unique !== undefined && unique !== false) ? new Set() : null;
 }
 
 function checkRow(schema: SchemaDialect, looked: ColumnCheck, row: StoredRecord, cells: readonly unknown[]): void {

@@ -95,8 +95,8 @@ export function monthNow(): string {
 export function collectObstacles(plan: TablePlan): readonly string[] {
   return [
     ...plan.obstacles,
-    ...plan.misfits.map(tellMisfit),
-    ...plan.renames.map((rename) => tellRename(plan.collection, rename, monthNow())),
+    ...plan.misfits.map(formatMisfit),
+    ...plan.renames.map((rename) => formatRename(plan.collection, rename, monthNow())),
   ];
 }
 
@@ -109,13 +109,13 @@ export function changesRecords({ changes }: Pick<TablePlan, "changes">): boolean
 export const revisionColumn: Column = { name: "_revision", type: "integer" };
 
 /** Formats a misfit as a sentence. */
-export function tellMisfit({ place, rows, ids, why }: Misfit): string {
+export function formatMisfit({ place, rows, ids, why }: Misfit): string {
   const some = ids.length < rows ? `${ids.join(", ")}, …` : ids.join(", ");
   return `${place} ${why}. ${rows.toLocaleString("en")} ${rows === 1 ? "does" : "do"} not fit (id ${some}).`;
 }
 
 /** Formats an unanswered question about a rename as a sentence. */
-export function tellRename({ name }: Collection, { from, to }: TablePlan["renames"][number], month: string): string {
+export function formatRename({ name }: Collection, { from, to }: TablePlan["renames"][number], month: string): string {
   return (
     `${name}.${from} is no longer declared, and ${name}.${to} is new and of the same type. If it is the same column, declare: renamedFrom: "${from}". ` +
     `If it is not, declare the removal of the old one: removed: { ${from}: "${yearAfter(month)}" }.`

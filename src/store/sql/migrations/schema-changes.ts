@@ -139,7 +139,7 @@ function columnChanges(
     );
   else if (source.kind === "sql" || source.kind === "program")
     add("changes", "compute its values again, as declared", "it writes values of the old form");
-  if (isFoldedAnew(schema, column, found))
+  if (getsFolded(schema, column, found))
     add("adds", "add a column with its values in lower case", "it does not fill that column");
   if (was.nullable === true && column.nullable !== true)
     add("adds", "require a value in every row", "it creates rows without a value");
@@ -160,7 +160,7 @@ function columnChanges(
 }
 
 /** True if a column gets a folded copy (lower case) that it did not have. An older program does not write that copy. */
-export function isFoldedAnew(schema: SchemaDialect, column: Column, found: FoundTable): boolean {
+export function getsFolded(schema: SchemaDialect, column: Column, found: FoundTable): boolean {
   return isFolded(column) && found.columns.has(column.name) && !found.columns.has(formatShadowName(schema, column));
 }
 

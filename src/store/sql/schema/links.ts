@@ -1,5 +1,5 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import type { Collection, Column, KeptLinks } from "../../store.ts";
+import type { Collection, Column, StoredLinks } from "../../store.ts";
 import { quote } from "../language/names.ts";
 import { ask, run, statement, type Script } from "../language/script.ts";
 import { findTable } from "./found-table.ts";
@@ -72,7 +72,7 @@ export function* emptiedLinks(
 }
 
 /** Returns a query over the lists of ids in the records. Its result has one row for each id of each record. */
-export function selectLinks(schema: Pick<SchemaDialect, "elements">, links: KeptLinks, value: string): string {
+export function selectLinks(schema: Pick<SchemaDialect, "elements">, links: StoredLinks, value: string): string {
   const [from, list] = [links.collection, links.column].map(quote);
   return `SELECT record."id" AS record, ${value} AS linked FROM ${from!} AS record, ${schema.elements(`record.${list!}`)} AS each WHERE record.${list!} IS NOT NULL`;
 }

@@ -1,5 +1,5 @@
 import type { CopiedRow, CopiedTable, Counters } from "../../copy.ts";
-import type { Collection, Column, KeptLinks } from "../../store.ts";
+import type { Collection, Column, StoredLinks } from "../../store.ts";
 import type { Dialect } from "../language/dialect.ts";
 import type { Script, Statement } from "../language/script.ts";
 import type { Conversion, Convert } from "./conversion.ts";
@@ -84,7 +84,7 @@ export interface SchemaDialect extends Dialect {
    */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
   /** Returns SQL that fills a new table of a relation with the ids from the lists in the records. */
-  insertLinks(collection: Collection, links: KeptLinks): readonly string[];
+  insertLinks(collection: Collection, links: StoredLinks): readonly string[];
   /** Writes the folded values of a column in all rows. */
   fillShadow(collection: Collection, column: Column): Script<void>;
   /**

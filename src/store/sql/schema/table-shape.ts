@@ -92,7 +92,7 @@ export type Refusing = (collection: string) => StoreOutdated;
 /**
  * Returns a function that creates the error for a refused write. It logs a notice for the operator once per collection.
  */
-export function refusalsTold(observe: Observer): Refusing {
+export function makeRefusing(observe: Observer): Refusing {
   const reportedNames = new Set<string>();
   return (collection) => {
     const error = new StoreOutdated(collection);

@@ -55,7 +55,7 @@ export interface ChangeOfOne {
 
 /** A compiled change and its result: the new row, the key of a new row, whether a row was changed, or nothing. */
 export interface CompiledChange extends Statement {
-  readonly tells: "row" | "key" | "one" | "none";
+  readonly returns: "row" | "key" | "one" | "none";
 }
 
 type WriteChange = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>;
@@ -66,9 +66,9 @@ export function compileChange(table: Table, change: WriteChange, making: ChangeD
   const values = createParameters(dialect);
   const name = requireWrite(table, change.kind);
   const onlyIf = existing === null ? making.onlyIf : "";
-  const done = (text: string, tells: CompiledChange["tells"]): CompiledChange => ({
+  const done = (text: string, returns: CompiledChange["returns"]): CompiledChange => ({
     text,
-    tells,
+    returns,
     values: values.values,
   });
   const ofOne = (one: Omit<ChangeOfOne, "table">): CompiledChange =>

@@ -1,4 +1,4 @@
-import { erasedRows, formatKept, keptRows, keysFrom, formatMention, parseKept } from "../../kept-rows.ts";
+import { erasedRows, formatStored, rowsToStore, keysFrom, formatMention, parseStored } from "../../kept-rows.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import type { Dialect, BoundValues, ReadStatement } from "../language/dialect.ts";
 import { statement, type Statement } from "../language/script.ts";
@@ -37,14 +37,14 @@ export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencySta
       of([found]) {
         if (found === undefined || (found["expires_at"] as number) <= Date.parse(now)) return null;
         const isSame = found["fingerprint"] === fingerprint;
-        return isSame ? parseKept((found["rows"] ?? "[]") as string) : { kind: "mismatch" };
+        return isSame ? parseStored((found["rows"] ?? "[]") as string) : { kind: "mismatch" };
       },
     }),
     remember(idempotency, collection, rows) {
       const { key, fingerprint, erasable } = idempotency;
       const due = Date.parse(idempotency.expiresAt);
-      const storedRows = keptRows(idempotency, rows);
-      const statements = [statement(put, [key, fingerprint, formatKept(idempotency, storedRows), due])];
+      const storedRows = rowsToStore(idempotency, rows);
+      const statements = [statement(put, [key, fingerprint, formatStored(idempotency, storedRows), due])];
       if (erasable && storedRows[0])
         statements.push(statement(put, [formatMention(collection, storedRows[0].record["id"], key), "", "[]", due]));
       statements.push(statement(prune, [Date.parse(idempotency.now)]));

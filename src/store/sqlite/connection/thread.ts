@@ -11,7 +11,7 @@ export interface ThreadOptions<Said extends object> {
   readonly youngMb: number;
   /** The members that a message of the thread can have. Other messages are ignored: `node --watch` also sends some over this port. */
   readonly members: readonly string[];
-  heard(message: Said): void;
+  onMessage(message: Said): void;
   ended(reason: unknown): void;
 }
 
@@ -22,7 +22,7 @@ export interface ThreadOptions<Said extends object> {
 export function startThread<Said extends object>(
   callerURL: string,
   name: string,
-  { workerData, youngMb, members, heard, ended }: ThreadOptions<Said>,
+  { workerData, youngMb, members, onMessage: heard, ended }: ThreadOptions<Said>,
 ): Worker {
   const worker = new Worker(new URL(`./${name}${callerURL.endsWith(".ts") ? ".ts" : ".js"}`, callerURL), {
     name: `latchkey-${name}`,

@@ -206,7 +206,7 @@ async function runBatch(work: Work, rows: number, task: () => void): Promise<num
     return performance.now() - start;
   });
   work.batch = nextBatchSize(rows, took);
-  options.tell?.(plan.collection.name, work.state.rows, total);
+  options.report?.(plan.collection.name, work.state.rows, total);
   // Checkpoints the log here, so the next writer does not have to do it.
   database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   return took;

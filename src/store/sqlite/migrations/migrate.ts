@@ -112,7 +112,10 @@ async function migrateTables(
  * Removes the old tables at the end. Calls `settled` first, because the new version of the service can start without waiting for the
  * removal.
  */
-async function removeOldTables(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
+async function removeOldTables(
+  database: DatabaseSync,
+  { settled, reportRemoved: tellRemoved }: MigrateOptions,
+): Promise<void> {
   const leftoverTables = playOn(database, findLeftovers());
   if (leftoverTables.length === 0) return;
   settled?.();

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { pickOwnCollections } from "../../declarations.ts";
 import { ask } from "../../sql/language/script.ts";
-import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/migrations/migrating.ts";
+import { planTables, planMissing, describePlan, type Plan } from "../../sql/migrations/migrating.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, playOn } from "../connection/connection.ts";
 import { findLeftovers } from "../table-changes/leftover-tables.ts";
@@ -15,7 +15,7 @@ import { addObstacles } from "./precheck.ts";
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
   if (!existsSync(path))
     return {
-      tables: pickOwnCollections(collections).map(tellMissing),
+      tables: pickOwnCollections(collections).map(planMissing),
       obstacles: [],
       strangers: [],
       renames: [],
@@ -29,18 +29,18 @@ export function planFile(path: string, collections: readonly Collection[], dropp
     const planned = { plans: addObstacles(database, plans, dropped), missing };
     const report = playOn(
       database,
-      tellPlan(sqliteSchema, planned, dropped, needsCopy, function* (plan) {
+      describePlan(sqliteSchema, planned, dropped, needsCopy, function* (plan) {
         const own = yield* ask(findObjects(plan.collection));
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),
     );
     const leftoverTables = planned.plans.length === 0 ? [] : playOn(database, findLeftovers());
-    return { ...report, remarks: [...report.remarks, ...leftoverTables.map(tellLeftover)] };
+    return { ...report, remarks: [...report.remarks, ...leftoverTables.map(describeLeftover)] };
   } finally {
     database.close();
   }
 }
 
-function tellLeftover(table: string): string {
+function describeLeftover(table: string): string {
   return `${table} is left of a migration and unused. latchkey db migrate removes it.`;
 }

@@ -46,7 +46,7 @@ export function longReads(data: LongReaderData): LongReads {
       workerData: data,
       youngMb: 4,
       members: ["kind"],
-      heard(answer) {
+      onMessage(answer) {
         const done = thread.reads;
         thread.reads = null;
         next();

@@ -74,13 +74,13 @@ export function* dropTriggers(beginning: string): Script<void> {
 }
 
 /**
- * Removes renamed old tables in steps of some milliseconds, while clients write. A later run continues an interrupted removal. `tell`
+ * Removes renamed old tables in steps of some milliseconds, while clients write. A later run continues an interrupted removal. `report`
  * receives the number of removed rows.
  */
 export async function removeLeftovers(
   database: DatabaseSync,
   tables: readonly string[],
-  tell: (done: number, total: number) => void = () => undefined,
+  report: (done: number, total: number) => void = () => undefined,
 ): Promise<void> {
   const total = tables.reduce((sum, table) => sum + countRows(database, table), 0);
   let gone = 0;
@@ -95,7 +95,7 @@ export async function removeLeftovers(
       });
       batch = nextBatchSize(rows, took);
       gone += rows;
-      tell(Math.min(gone, total), total);
+      report(Math.min(gone, total), total);
     }
   }
 }

@@ -55,8 +55,8 @@ export function shadowFor(
   const { copy, moved: notes } = namesFor(collection);
   const [name, moved] = [copy, notes].map(quote) as [string, string];
   const references = newReferences(plan);
-  const retainedColumns = keptLeftOvers(plan, dropped);
-  const isAnew = changesRecords(plan);
+  const retainedColumns = findCopiedLeftovers(plan, dropped);
+  const changes = changesRecords(plan);
   const functions = new Map<string, (...cells: unknown[]) => unknown>();
   const columns = collection.columns.flatMap((column) => copiedColumn(schema, plan, column, folds, functions));
   const all = [
@@ -65,7 +65,7 @@ export function shadowFor(
       from: quote(each),
       same: true,
     })),
-    { to: quote("_revision"), from: isAnew ? `(${lastRevision})` : quote("_revision"), same: !isAnew },
+    { to: quote("_revision"), from: changes ? `(${lastRevision})` : quote("_revision"), same: !changes },
     ...columns,
   ];
   const same = all.filter((each) => each.same);
@@ -135,7 +135,7 @@ export function statementsWithoutTriggers({ make, moved }: Shadow): readonly str
 }
 
 /** Returns the columns that are copied although they are no longer declared. */
-function keptLeftOvers({ collection, found, sources }: TablePlan, dropped: readonly string[]) {
+function findCopiedLeftovers({ collection, found, sources }: TablePlan, dropped: readonly string[]) {
   const renamed = new Set(
     [...sources].flatMap(([to, source]) => {
       const from = findOldName(source);

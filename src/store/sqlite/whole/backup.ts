@@ -11,10 +11,10 @@ import { placeOfCopy } from "./place-of-copy.ts";
 const rate = 1000;
 
 /** Receives the number of copied pages and of all pages. */
-export type TellPages = (done: number, total: number) => void;
+export type ReportPages = (done: number, total: number) => void;
 
 /** Writes one state of a database into a separate file, while clients write. Returns the size of that file, in bytes. */
-export async function backupFile(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
+export async function backupFile(path: string, to: string, replace: boolean, report: ReportPages): Promise<number> {
   requireFile(path);
   const place = placeOfCopy(to);
   if (isSameFile(path, place)) throw new CopyError("refused", `${to} is the database itself. Name another file.`);
@@ -23,7 +23,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   let held = replace ? lockFile(place) : null;
   const draft = createDraft(place, "backup");
   try {
-    await copyFile(path, draft.path, tell);
+    await copyFile(path, draft.path, report);
     if (replace) {
       // If there was no file before, another process may have created a database there since.
       held ??= lockFile(place);
@@ -49,7 +49,7 @@ function removeLog(place: string, held: DatabaseSync | null): void {
 }
 
 /** Copies one state of a database into a single file without a log, and checks the whole copy. Returns the version of its tables. */
-export async function copyFile(path: string, to: string, tell: TellPages): Promise<number> {
+export async function copyFile(path: string, to: string, report: ReportPages): Promise<number> {
   createFile(to);
   await reading(path, (source) => {
     // While the source is in a transaction, the copy does not see other writes and does not restart because of them.
@@ -57,7 +57,7 @@ export async function copyFile(path: string, to: string, tell: TellPages): Promi
     loadVersion(source, path);
     return backup(source, to, {
       rate,
-      progress: ({ totalPages, remainingPages }) => tell(totalPages - remainingPages, totalPages),
+      progress: ({ totalPages, remainingPages }) => report(totalPages - remainingPages, totalPages),
     });
   });
   return finish(to, path);

@@ -14,16 +14,16 @@ const most = 20;
 
 /**
  * Checks all tables of a file, also while it is in use. Checks one table at a time, so that the log can restart between two checks. Calls
- * `tell` with the number of finished tables.
+ * `report` with the number of finished tables.
  */
 export function checkFile(
   path: string,
-  tell: (done: number, total: number) => void = () => undefined,
+  report: (done: number, total: number) => void = () => undefined,
 ): Promise<Checked> {
   return reading(path, async (database, version) => {
     const names = namesOfTables(database);
     const problems = names.flatMap((name, at) => {
-      tell(at, names.length);
+      report(at, names.length);
       return problemsOfTable(database, name);
     });
     const tables = problems.length > 0 ? [] : await countRows(contentIn(database));
@@ -45,7 +45,7 @@ export function requireSound(database: DatabaseSync, path: string): void {
 }
 
 function problemsIn(database: DatabaseSync): string[] {
-  const problems = damageTold(database, String(most));
+  const problems = findDamage(database, String(most));
   return problems.length > 0 ? problems : dangling(database, "pragma_foreign_key_check");
 }
 
@@ -56,7 +56,7 @@ function namesOfTables(database: DatabaseSync): string[] {
 
 function problemsOfTable(database: DatabaseSync, name: string): string[] {
   const text = sqlite.literal(name);
-  const problems = damageTold(database, text);
+  const problems = findDamage(database, text);
   return problems.length > 0 ? problems : dangling(database, `pragma_foreign_key_check(${text})`);
 }
 
@@ -64,7 +64,7 @@ function problemsOfTable(database: DatabaseSync, name: string): string[] {
  * Returns the damage that SQLite finds in one table and its indexes (`of` is a name), or in the whole file (`of` is the maximum number of
  * problems).
  */
-function damageTold(database: DatabaseSync, of: string): string[] {
+function findDamage(database: DatabaseSync, of: string): string[] {
   const said = prepare(database, `PRAGMA integrity_check(${of})`).all();
   return said.map(([text]) => text as string).filter((text) => text !== "ok");
 }

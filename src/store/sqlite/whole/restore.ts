@@ -6,7 +6,7 @@ import type { Collection } from "../../store.ts";
 import { connect, prepare } from "../connection/connection.ts";
 import { sqliteSchema } from "../table-changes/migration.ts";
 import { mergeLog, lockFile, requireFile, loadVersion } from "./alone.ts";
-import { copyFile, isSameFile, type TellPages } from "./backup.ts";
+import { copyFile, isSameFile, type ReportPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
 import { companions, createDraft, flush, takenMeanwhile, type Draft } from "./draft.ts";
 import { nameInstead, addHardLink } from "./naming.ts";
@@ -37,7 +37,7 @@ export interface Restoring {
 }
 
 /** Locks the current file, and copies a backup to a file in the same folder. */
-export async function beginRestore(file: string, named: string, tell: TellPages): Promise<Restoring> {
+export async function beginRestore(file: string, named: string, report: ReportPages): Promise<Restoring> {
   requireFile(file);
   const place = placeToWrite(named);
   if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
@@ -49,7 +49,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
     draft.discard();
   };
   try {
-    const version = await copyFile(file, draft.path, tell);
+    const version = await copyFile(file, draft.path, report);
     if (version > sqliteSchema.version)
       throw new CopyError(
         "schema",

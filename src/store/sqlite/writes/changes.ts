@@ -82,9 +82,9 @@ export function createChanges(
     keys: ChangeKeys,
   ): Row | null | undefined {
     currentKeys = keys;
-    const { text, values, tells } = compileChange(table, change, making);
+    const { text, values, returns } = compileChange(table, change, making);
     const statement = prepared(text);
-    switch (tells) {
+    switch (returns) {
       case "row": {
         const cells = statement.get(...values);
         if (change.kind === "add") keyIsTaken({ counters, notes }, table, change.key);

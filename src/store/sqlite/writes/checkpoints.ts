@@ -49,7 +49,7 @@ export function createCheckpoints(data: OpenedDatabase): Checkpoints {
       workerData: data,
       youngMb: 1,
       members: ["moved"],
-      heard({ moved }) {
+      onMessage({ moved }) {
         knownContent = moved ?? knownContent;
         isMoving = false;
         rest = setTimeout(() => void close(), idleMs).unref();

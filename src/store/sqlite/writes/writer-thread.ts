@@ -48,7 +48,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   let isBusy = false;
   /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
   const waiting: WriteWaiter[] = [];
-  const telling = makeTelling(observe, refusing, () => rest());
+  const reporter = makeTelling(observe, refusing, () => rest());
   let closed: Promise<void> | null = null;
   let whenIdle = (): void => {};
 
@@ -58,13 +58,13 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
       workerData: data,
       youngMb: 4,
       members: ["results", "failed"],
-      heard: receive,
+      onMessage: receive,
       ended(reason) {
         if (worker !== started) return;
         worker = null;
         isBusy = false;
         // The transactions in `gathered` were not sent to this thread. The next thread gets them.
-        telling.fail(waiting.splice(0, waiting.length - gathered.length), reason);
+        reporter.fail(waiting.splice(0, waiting.length - gathered.length), reason);
         flush();
         rest();
       },
@@ -81,7 +81,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
       running.postMessage(`[${transactions.join(",")}]` satisfies ToWriter);
       isBusy = true;
     } catch (error) {
-      telling.fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
+      reporter.fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
       rest();
       setImmediate(flush);
     }
@@ -90,20 +90,20 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   function receive(message: FromWriter): void {
     isBusy = false;
     flush();
-    if ("failed" in message) telling.fail(waiting.splice(0, message.count), toError(message.failed));
-    else telling.settle(waiting, message.results);
+    if ("failed" in message) reporter.fail(waiting.splice(0, message.count), toError(message.failed));
+    else reporter.settle(waiting, message.results);
     rest();
   }
 
   /** If no write is waiting, lets the process exit although the thread exists. */
   function rest(): void {
-    if (waiting.length > 0 || telling.isUnderWay()) return;
+    if (waiting.length > 0 || reporter.isUnderWay()) return;
     worker?.unref();
     whenIdle();
   }
 
   async function finish(beforeLast: () => void): Promise<void> {
-    if (waiting.length > 0 || telling.isUnderWay()) await new Promise<void>((resolve) => (whenIdle = resolve));
+    if (waiting.length > 0 || reporter.isUnderWay()) await new Promise<void>((resolve) => (whenIdle = resolve));
     beforeLast();
     if (worker !== null) await stopWorker(worker);
   }
@@ -161,7 +161,7 @@ function makeTelling(observe: Observer, refusing: Refusing, done: () => void): W
   let failing = false;
 
   /** Reports a few outcomes in each turn of the event loop, so that a large group does not delay reads. */
-  function tell(): void {
+  function reportOutcomes(): void {
     if (outcomes.length === 0) read();
     for (const { waiter, result } of outcomes.splice(0, mostOutcomes)) {
       if (result.kind === "fault") waiter.reject(new TypeError(result.message));
@@ -169,7 +169,7 @@ function makeTelling(observe: Observer, refusing: Refusing, done: () => void): W
       else waiter.resolve(result);
     }
     underWay = outcomes.length > 0 || unread.length > 0;
-    if (underWay) setImmediate(tell);
+    if (underWay) setImmediate(reportOutcomes);
     else done();
   }
 
@@ -186,7 +186,7 @@ function makeTelling(observe: Observer, refusing: Refusing, done: () => void): W
       if (failing) observe({ kind: "notice", level: "info", message: "SQLite: writes succeed again" });
       failing = false;
       for (const { count, json } of results) unread.push({ waiters: waiting.splice(0, count), json });
-      if (!underWay) tell();
+      if (!underWay) reportOutcomes();
     },
     fail(waiters, reason) {
       if (waiters.length === 0) return;
