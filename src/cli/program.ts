@@ -26,8 +26,8 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     // The parser has already printed the help or the mistake.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.usage;
-    const { printFailure: tellFailure } = await import("./failure.ts");
-    return tellFailure(error, args.includes("--json"));
+    const { printFailure } = await import("./failure.ts");
+    return printFailure(error, args.includes("--json"));
   }
 }
 

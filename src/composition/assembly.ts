@@ -15,7 +15,7 @@ import { printFaults } from "../features/ops/log/print-faults.ts";
 import { tracedStore } from "../features/ops/traced-store.ts";
 import { parseBasePath } from "../http/base-path.ts";
 import { readableBy } from "../http/body/readable.ts";
-import type { MountInPlace } from "../http/declarations/mount.ts";
+import type { ServedMount } from "../http/declarations/mount.ts";
 import { served } from "../http/declarations/replying.ts";
 import { makeRoutes } from "../http/declarations/routes.ts";
 import { explainWhole } from "../http/explaining.ts";
@@ -97,7 +97,7 @@ export function assembleParts(options: ServiceOptions, mistakes: readonly string
 }
 
 function buildRoutes(
-  mounts: readonly MountInPlace[],
+  mounts: readonly ServedMount[],
   { endpoints, formats, xml }: ServiceFacts,
   basePath: string,
 ): ReturnType<typeof makeRoutes> {

@@ -9,7 +9,7 @@ import { startFeatures } from "../feature/starting.ts";
 import { startUpkeep } from "../feature/upkeep.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import { fetchThrough, type FetchInfo } from "../http/bindings/web/web.ts";
-import type { MountInPlace } from "../http/declarations/mount.ts";
+import type { ServedMount } from "../http/declarations/mount.ts";
 import { type Route } from "../http/declarations/routes.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
@@ -19,7 +19,7 @@ import type { MountedShape } from "../http/request/revision-tags.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { assembleParts, type Assembly } from "./assembly.ts";
 import { canSetUp, collectMistakes, type ServiceOptions } from "./options.ts";
-import { reportAtStart } from "./telling.ts";
+import { reportAtStart } from "./start-reports.ts";
 
 export type { ServiceOptions } from "./options.ts";
 
@@ -46,7 +46,7 @@ export interface Service {
   /** The authentication schemes. */
   readonly schemes: readonly Scheme[];
   /** The resources. */
-  readonly mounts: readonly MountInPlace[];
+  readonly mounts: readonly ServedMount[];
   /** The path prefix of the service, without a final slash. Empty for the root. */
   readonly basePath: string;
   /** Returns the offer of a feature of this service. Throws a TypeError if the service does not have the feature. */
@@ -179,7 +179,7 @@ async function start(assembly: Assembly): Promise<Service> {
   };
 }
 
-function collectShapes(mounts: readonly MountInPlace[]): readonly MountedShape[] {
+function collectShapes(mounts: readonly ServedMount[]): readonly MountedShape[] {
   return mounts.map((mount) => ({ collection: mount.collection, shape: computeShapeDigest(mount) }));
 }
 

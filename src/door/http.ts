@@ -16,7 +16,7 @@ export {
   type Cacheability,
   type Client,
   type Reply,
-  type ReportedClient as ToldClient,
+  type ReportedClient,
 } from "../core/call/call.ts";
 export type { Answer } from "../http/answer/writing.ts";
 export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";
@@ -24,7 +24,7 @@ export { readJSON } from "../http/formats/json.ts";
 export { formType } from "../http/formats/form.ts";
 export { prefersRedirect } from "../http/pipeline.ts";
 export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/request/format.ts";
-export type { Offer, Place, View } from "../http/request/view.ts";
+export type { Offer, RequestedEndpoint, View } from "../http/request/view.ts";
 export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/answer/paging.ts";
 export { catalogue, type CatalogueEntry, type ProblemCode } from "../core/problem/catalogue.ts";
 export type { BodySchema } from "../http/declarations/body.ts";

@@ -62,7 +62,7 @@ export type { Deprecation } from "../core/deprecation.ts";
 export type { Draft } from "../resource/draft.ts";
 export type {
   Mount,
-  MountInPlace,
+  ServedMount,
   MountOptions,
   PermissionFor,
   PermissionsOf,

@@ -22,13 +22,7 @@ export { postgresStore, type PostgresStoreOptions } from "../store/postgres/post
 export { sqliteFileProblems } from "../store/sqlite/file/reaching.ts";
 export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
 export { aTablePrefix, prefixed, unprefixed } from "../store/sql/prefixing.ts";
-export {
-  copyStore,
-  CopyError,
-  type Checked,
-  type CopiedCount,
-  type ReportCopied as TellCopied,
-} from "../store/copy.ts";
+export { copyStore, CopyError, type Checked, type CopiedCount, type ReportCopied } from "../store/copy.ts";
 export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
 export type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../store/sql/schema/found.ts";
 export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/migrations/migrating.ts";

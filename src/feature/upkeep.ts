@@ -51,7 +51,7 @@ export function startUpkeep(
     const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
     const message = `${whose}Expired rows could not be deleted; the upkeep tries again.`;
     const failures = makeFailureReporter((error) => observe?.({ kind: "notice", level: "error", message, error }));
-    return { ...each, telling: failures, dueIn: 0, isRunning: false };
+    return { ...each, failures, dueIn: 0, isRunning: false };
   });
   const eraseDue = async ({ due }: Upkeep): Promise<void> =>
     erase(store, requireChangeList(due(now())), stopped.signal);
@@ -64,9 +64,9 @@ export function startUpkeep(
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;
       eraseDue(each)
-        .then(each.telling.well)
+        .then(each.failures.well)
         .catch((error: unknown) => {
-          if (!stopped.signal.aborted) each.telling.failed(error);
+          if (!stopped.signal.aborted) each.failures.failed(error);
         })
         .finally(() => (each.isRunning = false));
     }

@@ -8,7 +8,7 @@ import type { Key, Row } from "../store/store.ts";
 import { tagIn } from "./answer/tags.ts";
 import { belowBasePath } from "./base-path.ts";
 import type { ServedEndpoint } from "./declarations/endpoint.ts";
-import type { MountInPlace } from "./declarations/mount.ts";
+import type { ServedMount } from "./declarations/mount.ts";
 import { expandableNames } from "./declarations/relations.ts";
 import type { FindRoute, Match } from "./declarations/routes.ts";
 import type { KeyDecision } from "./mount/reads/expand/verdicts.ts";
@@ -17,7 +17,7 @@ import { readValues } from "./mount/values.ts";
 import type { ServiceCore } from "./request/core.ts";
 import { Exchange } from "./request/exchange.ts";
 import { requirePermission } from "./request/permitting.ts";
-import type { Offer, Place, View } from "./request/view.ts";
+import type { Offer, RequestedEndpoint, View } from "./request/view.ts";
 
 type ViewHeaders = View["headers"];
 
@@ -77,7 +77,7 @@ export class ServedView implements View {
     return this.#seen.service.basePath;
   }
 
-  get place(): Place | null {
+  get place(): RequestedEndpoint | null {
     const { exchange, match } = this.#seen;
     if (exchange === null || match === null) return null;
     const { endpoint, action, params } = exchange;
@@ -131,7 +131,7 @@ export class ServedView implements View {
   }
 
   /** Returns a record. Reads it once for all offers. */
-  #find(mount: MountInPlace, exchange: Exchange): Eventually<Row | null> {
+  #find(mount: ServedMount, exchange: Exchange): Eventually<Row | null> {
     this.#found ??= new Map();
     const at = `${mount.collection.name} ${exchange.key()}`;
     let found = this.#found.get(at);
@@ -184,7 +184,7 @@ export class ServedView implements View {
   async values(path: string, ids: readonly Key[], field: string): Promise<ReadonlyMap<Key, unknown> | null> {
     const { service, exchange } = this.#seen;
     if (exchange === null) return null;
-    let mount: MountInPlace | null = null;
+    let mount: ServedMount | null = null;
     const verdicts = new Map<Key, KeyDecision>();
     for (const id of ids) {
       const target = `${path}/${encodeURIComponent(String(id).toWellFormed())}`;

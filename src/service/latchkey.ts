@@ -116,8 +116,8 @@ export async function assembleLatchkey({
   makeUUID = (draw) => draw(),
 }: LatchkeyOptions): Promise<AssembledLatchkey> {
   let service: Service | null = null;
-  const tell: Observer = (observation) => (service === null ? observe : service.observe)?.(observation);
-  const store = over(createStore(settings, tell));
+  const observeLate: Observer = (observation) => (service === null ? observe : service.observe)?.(observation);
+  const store = over(createStore(settings, observeLate));
   const send = settings.mail === null ? null : overMail(await createSender(settings.mail));
   const outbox = sharedOutbox();
   const address = ownAddress(settings);
@@ -153,7 +153,7 @@ export async function assembleLatchkey({
     collections: assembled.collections,
     async open() {
       const opened = (service = await explaining(settings, assembled.open));
-      if (settings.passkeyRpId === null && config.without?.includes("passkeys") !== true) tell(noPasskeys);
+      if (settings.passkeyRpId === null && config.without?.includes("passkeys") !== true) observeLate(noPasskeys);
       const has = (feature: Feature): boolean => features.includes(feature);
       const people = opened.use(builtIn.accounts);
       return { service: opened, people, builtIn, listensAt: address.listensAt, has };

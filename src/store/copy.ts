@@ -133,7 +133,7 @@ export async function copyStore(
   requireArguments("copyStore", arguments, {
     source: objectWith("the result of sqliteSource() or postgresSource()", "count", "read", "counters"),
     target: objectWith("the result of sqliteTarget() or postgresTarget()", "create", "write", "complete", "keep"),
-    tell: optional(aFunction),
+    report: optional(aFunction),
   });
   const tables = [...source.collections, ...internalTables].map(({ name }) => name);
   let total = 0;

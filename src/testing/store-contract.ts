@@ -7,7 +7,7 @@ import { promiseWhere } from "./store-contract/conditions.ts";
 import { promiseFeeds } from "./store-contract/feeds.ts";
 import { promiseIdempotency } from "./store-contract/idempotency.ts";
 import { promiseKeys } from "./store-contract/keys.ts";
-import { library, type Place, type Promises } from "./store-contract/library.ts";
+import { library, type TestDatabase, type Promises } from "./store-contract/library.ts";
 import { promiseLinks } from "./store-contract/links.ts";
 import { promiseLists } from "./store-contract/lists.ts";
 import { promiseMigrations } from "./store-contract/migrations.ts";
@@ -31,7 +31,7 @@ export function certifyStore(
   requireArguments("certifyStore", arguments, { name: text, open: aFunction });
   const promises: Promises = (title, keep) => {
     test(`${name}: ${title}`, async () => {
-      const place: Place = await open();
+      const place: TestDatabase = await open();
       try {
         await place.store.open(library);
         await keep(place.store, place);

@@ -22,7 +22,7 @@ import { date, number } from "../../src/door/resources.ts";
 import { sqliteStore, type Change, type Collection, type CopiedCount } from "../../src/door/stores.ts";
 import { database, type Database } from "../../src/service/settings/values.ts";
 import { backupDatabase, checkDatabase, moveDatabase, restoreDatabase } from "../../src/service/system/databases.ts";
-import { placeFor, type Place } from "../harness/cli.ts";
+import { placeFor, type Machine } from "../harness/cli.ts";
 import { command } from "../harness/command.ts";
 import { askPostgres, startPostgres, type TestServer } from "../harness/postgres.ts";
 import { serve, type API } from "../harness/serve.ts";
@@ -509,7 +509,7 @@ function readTables(file: string): unknown {
 }
 
 /** Returns the files that an interrupted command has left. */
-function leftOvers({ folder }: Place): readonly string[] {
+function leftOvers({ folder }: Machine): readonly string[] {
   return readdirSync(folder).filter((name) => /\.(?:moving|backup|restoring)-/.test(name));
 }
 

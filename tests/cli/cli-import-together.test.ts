@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
-import { placeFor, type Place } from "../harness/cli.ts";
+import { placeFor, type Machine } from "../harness/cli.ts";
 import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
@@ -53,7 +53,7 @@ type Named = keyof typeof records;
 const format = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 const fileOf = (name: string): string => `${name.replace("/", "-")}.jsonl`;
 
-async function placeOn(t: TestContext, database?: string): Promise<Place> {
+async function placeOn(t: TestContext, database?: string): Promise<Machine> {
   const secret = { LATCHKEY_SECRET: "a secret that all processes of the service know" };
   const place = placeFor({ ...secret, ...(database === undefined ? {} : { LATCHKEY_DATABASE: database }) });
   t.after(() => place[Symbol.dispose]());
@@ -64,29 +64,29 @@ async function placeOn(t: TestContext, database?: string): Promise<Place> {
   return place;
 }
 
-function write(place: Place, name: string, rows: readonly object[]): void {
+function write(place: Machine, name: string, rows: readonly object[]): void {
   writeFileSync(path.join(place.folder, name), format(rows));
 }
 
-function together(place: Place, names: readonly string[], ...options: readonly string[]) {
+function together(place: Machine, names: readonly string[], ...options: readonly string[]) {
   return place.run(["import", ...names.flatMap((name) => [name, fileIn(place, name)]), "--with-ids", ...options]);
 }
 
-const fileIn = (place: Place, name: string): string => path.join(place.folder, fileOf(name));
+const fileIn = (place: Machine, name: string): string => path.join(place.folder, fileOf(name));
 
-async function stored(place: Place, name: string): Promise<readonly unknown[]> {
+async function stored(place: Machine, name: string): Promise<readonly unknown[]> {
   const { out } = await place.run(["export", name]);
   return out.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as unknown]));
 }
 
-async function assertStored(place: Place, names: readonly Named[]): Promise<void> {
+async function assertStored(place: Machine, names: readonly Named[]): Promise<void> {
   for (const name of names) assert.deepEqual(await stored(place, name), records[name], name);
 }
 
 const two: readonly Named[] = ["aas", "bbs"];
 const all: readonly Named[] = ["aas/parts", "bbs", "ccs", "aas"];
 
-async function importsTogether(place: Place, names: readonly Named[]): Promise<void> {
+async function importsTogether(place: Machine, names: readonly Named[]): Promise<void> {
   const tried = await together(place, names, "--dry-run");
   assert.deepEqual([tried.code, tried.errors, tried.out], [0, "", "9 could be imported, 0 refused.\n"]);
   assert.deepEqual(await stored(place, "aas"), []);

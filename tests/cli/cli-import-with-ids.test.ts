@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
-import { placeFor, type Place } from "../harness/cli.ts";
+import { placeFor, type Machine } from "../harness/cli.ts";
 import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
@@ -63,7 +63,7 @@ const related = [
   ["pages", "lines"],
 ] as const;
 
-function placeOn(t: TestContext, database?: string): Place {
+function placeOn(t: TestContext, database?: string): Machine {
   const secret = { LATCHKEY_SECRET: "a secret that all processes of the service know" };
   const place = placeFor({ ...secret, ...(database === undefined ? {} : { LATCHKEY_DATABASE: database }) });
   t.after(() => place[Symbol.dispose]());
@@ -71,24 +71,24 @@ function placeOn(t: TestContext, database?: string): Place {
   return place;
 }
 
-async function filled(place: Place, resource: string, records: readonly object[]): Promise<void> {
+async function filled(place: Machine, resource: string, records: readonly object[]): Promise<void> {
   const rows = records.map((record) => JSON.stringify(record)).join("\n");
   const { code, errors } = await place.run(["import", resource, "-", "--format", "jsonl"], rows);
   assert.equal(code, 0, errors);
 }
 
-async function exported(place: Place, resource: string, end: string): Promise<string> {
+async function exported(place: Machine, resource: string, end: string): Promise<string> {
   const { code, errors, out } = await place.run(["export", resource, "-", "--format", end]);
   assert.equal(code, 0, errors);
   return out;
 }
 
-async function readIds(place: Place, resource: string): Promise<readonly unknown[]> {
+async function readIds(place: Machine, resource: string): Promise<readonly unknown[]> {
   const rows = (await exported(place, resource, "jsonl")).trim().split("\n");
   return rows.map((row) => (JSON.parse(row) as { readonly id: unknown }).id);
 }
 
-async function roundTrips(t: TestContext, from: Place, makePlace: () => Promise<Place>): Promise<void> {
+async function roundTrips(t: TestContext, from: Machine, makePlace: () => Promise<Machine>): Promise<void> {
   await from.run(["db", "migrate"]);
   await filled(from, "tags", [{ name: "one" }, { name: "two" }, { name: "three" }]);
   await filled(from, "rooms", [{ name: "hall" }, { name: "attic" }]);
@@ -122,7 +122,7 @@ test("imports records with their ids, relations and hooks in SQLite", async (t) 
 test("imports records with their ids, relations and hooks in PostgreSQL", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
-  const makePlace = async (): Promise<Place> => placeOn(t, await server.makeDatabase());
+  const makePlace = async (): Promise<Machine> => placeOn(t, await server.makeDatabase());
 
   await roundTrips(t, await makePlace(), makePlace);
 });

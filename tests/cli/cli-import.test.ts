@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { placeFor, type Place } from "../harness/cli.ts";
+import { placeFor, type Machine } from "../harness/cli.ts";
 import { basicHeader } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
@@ -15,7 +15,7 @@ interface Imported {
   readonly refused: readonly { readonly line: number; readonly reasons: readonly string[] }[];
 }
 
-function write({ folder }: Place, name: string, content: string | Uint8Array): string {
+function write({ folder }: Machine, name: string, content: string | Uint8Array): string {
   writeFileSync(path.join(folder, name), content);
   return name;
 }

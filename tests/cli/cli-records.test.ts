@@ -13,7 +13,7 @@ import { formatResourceName } from "../../src/service/records/resource-names.ts"
 import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import { openOperator, type Operator } from "../../src/service/system/operator.ts";
-import { placeFor, type Place } from "../harness/cli.ts";
+import { placeFor, type Machine } from "../harness/cli.ts";
 import { command } from "../harness/command.ts";
 import { adminPassword } from "../harness/serve.ts";
 
@@ -29,7 +29,7 @@ interface Shop {
 }
 
 /** Creates a service with one user, whose id is 1. */
-async function shop(t: TestContext, place: Place, config: ConfigFile = {}): Promise<Shop> {
+async function shop(t: TestContext, place: Machine, config: ConfigFile = {}): Promise<Shop> {
   const settings = {
     LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
     LATCHKEY_SECRET: "a secret that all processes of the service know",

@@ -4,7 +4,7 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { ExactNumber } from "../../src/door/resources.ts";
-import { placeFor, type Place } from "../harness/cli.ts";
+import { placeFor, type Machine } from "../harness/cli.ts";
 import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
@@ -85,24 +85,24 @@ const things = [
 const resources = ["tags", "rooms", "rooms/chairs", "things"];
 const formatFileName = (resource: string, end: string): string => `${resource.replaceAll("/", "-")}.${end}`;
 
-async function imported(place: Place, resource: string, records: readonly object[]): Promise<void> {
+async function imported(place: Machine, resource: string, records: readonly object[]): Promise<void> {
   const lines = records.map((record) => JSON.stringify(record)).join("\n");
   const { code, errors } = await place.run(["import", resource, "-", "--format", "jsonl"], lines);
   assert.equal(code, 0, errors);
 }
 
-async function exported(place: Place, resource: string, end: string): Promise<string> {
+async function exported(place: Machine, resource: string, end: string): Promise<string> {
   const { code, errors } = await place.run(["export", resource, formatFileName(resource, end)]);
   assert.equal(code, 0, errors);
   return readFileSync(path.join(place.folder, formatFileName(resource, end)), "utf8");
 }
 
-async function first(place: Place, resource: string): Promise<{ readonly id: unknown }> {
+async function first(place: Machine, resource: string): Promise<{ readonly id: unknown }> {
   const { out } = await place.run(["export", resource]);
   return JSON.parse(out.split("\n")[0]!) as { readonly id: unknown };
 }
 
-function placeOn(t: TestContext, database?: string): Place {
+function placeOn(t: TestContext, database?: string): Machine {
   const secret = { LATCHKEY_SECRET: "a secret that all processes of the service know" };
   const place = placeFor({ ...secret, ...(database === undefined ? {} : { LATCHKEY_DATABASE: database }) });
   t.after(() => place[Symbol.dispose]());
@@ -111,7 +111,7 @@ function placeOn(t: TestContext, database?: string): Place {
 }
 
 /** Fills the database of one place, and imports its export into the other place. */
-async function roundTrip(from: Place, to: Place, end: string): Promise<void> {
+async function roundTrip(from: Machine, to: Machine, end: string): Promise<void> {
   await from.run(["db", "migrate"]);
   await imported(from, "tags", [{ name: "one" }, { name: "two" }]);
   await imported(from, "rooms", [{ name: "hall" }, { name: "attic" }]);

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { Secret } from "../../src/door/index.ts";
 import { measurePostgres, type Stats, type TableStats } from "../../src/door/stores.ts";
 import { statsOfFile } from "../../src/store/sqlite/whole/stats.ts";
-import { placeFor, type Place } from "../harness/cli.ts";
+import { placeFor, type Machine } from "../harness/cli.ts";
 import { makeRoles } from "../harness/postgres-roles.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 import { serve } from "../harness/serve.ts";
@@ -14,7 +14,7 @@ import { serve } from "../harness/serve.ts";
 const getTable = ({ tables }: Stats, name: string): TableStats => tables.find(({ table }) => table === name)!;
 
 /** Creates a place with a database of three users. */
-async function filled(t: TestContext): Promise<{ readonly place: Place; readonly file: string }> {
+async function filled(t: TestContext): Promise<{ readonly place: Machine; readonly file: string }> {
   const place = placeFor();
   t.after(() => place[Symbol.dispose]());
   const file = path.join(place.folder, "latchkey.db");

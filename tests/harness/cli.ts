@@ -13,7 +13,7 @@ export interface Ended {
 }
 
 /** A directory for commands, like a separate machine. */
-export interface Place extends Disposable {
+export interface Machine extends Disposable {
   readonly folder: string;
   /** Runs `latchkey` with these arguments; `input` is its standard input. */
   run(args: readonly string[], input?: string): Promise<Ended>;
@@ -22,7 +22,7 @@ export interface Place extends Disposable {
 }
 
 /** Creates an empty place. `settings` are the environment of its commands. */
-export function placeFor(settings: Readonly<Record<string, string>> = {}): Place {
+export function placeFor(settings: Readonly<Record<string, string>> = {}): Machine {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-cli-"));
 
   async function run(args: readonly string[], input = ""): Promise<Ended> {

@@ -278,7 +278,7 @@ export const made = {
 };
 
 /** A resource for the model. */
-export interface Place {
+export interface ModelResource {
   readonly name: string;
   readonly mount: Mount;
   readonly rule: Rule;
@@ -312,7 +312,7 @@ const narrowing = {
 } as const;
 
 /** Mounts everything with random permissions. */
-export function mountWorld(draw: (fields: readonly string[], hasIntegers: boolean) => Rule): readonly Place[] {
+export function mountWorld(draw: (fields: readonly string[], hasIntegers: boolean) => Rule): readonly ModelResource[] {
   const rules: Record<string, Rule> = {};
   const place = (name: keyof typeof narrowing, resource: Resource, more: object = {}): Mount => {
     const rule = draw(narrowing[name], resource.id === "integer");

@@ -11,7 +11,7 @@ import {
   made,
   pools,
   mountWorld,
-  type Place,
+  type ModelResource,
   type Random,
   type Rule,
   type Verdict,
@@ -56,7 +56,7 @@ function some<T>(random: Random, of: readonly T[], most: number): T[] {
 /** All data, as the administrator reads it. `parts` has the parts of each thing, by the id of the thing. */
 interface World {
   readonly api: Own;
-  readonly places: readonly Place[];
+  readonly places: readonly ModelResource[];
   readonly records: ReadonlyMap<string, readonly Seen[]>;
   readonly parts: ReadonlyMap<number, readonly Seen[]>;
 }
@@ -89,7 +89,7 @@ function listOperators(field: string): readonly string[] {
 
 function allows(
   world: World,
-  { name, rule }: Place,
+  { name, rule }: ModelResource,
   caller: Caller,
   action: "list" | "read",
   seen: Seen,
@@ -153,7 +153,11 @@ function collectParts(pool: readonly unknown[], operator: string): readonly unkn
 }
 
 /** Draws filters. Returns them as a condition for the model and as parts of a URL. */
-function drawFilters(random: Random, world: World, { name, mount: { resource } }: Place): [Condition, string[]] {
+function drawFilters(
+  random: Random,
+  world: World,
+  { name, mount: { resource } }: ModelResource,
+): [Condition, string[]] {
   const all: Condition[] = [];
   const written: string[] = [];
   for (let count = random(4); count > 0; count--) {
@@ -184,14 +188,14 @@ function drawSort(random: Random, { sorts }: { readonly sorts: readonly string[]
     .join(",");
 }
 
-function drawExpand(random: Random, world: World, { relations }: Place): string[] {
+function drawExpand(random: Random, world: World, { relations }: ModelResource): string[] {
   return some(random, Object.keys(relations), 2).flatMap((name) => {
     const inner = Object.keys(getPlace(world, relations[name]!.to).relations);
     return [name, ...some(random, inner, 1).map((each) => `${name}.${each}`)];
   });
 }
 
-function getPlace({ places }: World, name: string): Place {
+function getPlace({ places }: World, name: string): ModelResource {
   return places.find((each) => each.name === name)!;
 }
 
@@ -204,7 +208,7 @@ interface Asked {
 
 function buildShownRecord(
   world: World,
-  place: Place,
+  place: ModelResource,
   { caller, expand }: Asked,
   record: Seen,
   fields: readonly string[] | null,
@@ -228,7 +232,13 @@ function buildShownRecord(
   return { ...own, ...expansions };
 }
 
-function partsOfThing(world: World, place: Place, caller: Caller, record: Seen, show: (part: Seen) => Seen): Seen {
+function partsOfThing(
+  world: World,
+  place: ModelResource,
+  caller: Caller,
+  record: Seen,
+  show: (part: Seen) => Seen,
+): Seen {
   if (!allows(world, place, caller, "read", record)) return { parts: [] };
   const parts = getPlace(world, "part");
   const isById = parts.rule[getCallerId(caller)]!.read === "odd";
@@ -343,7 +353,7 @@ async function askOne(world: World, random: Random): Promise<void> {
   }
 }
 
-function mayList(world: World, place: Place, caller: Caller, thing: Seen | null): number {
+function mayList(world: World, place: ModelResource, caller: Caller, thing: Seen | null): number {
   const { list } = place.rule[getCallerId(caller)]!;
   const isDenied = list === "deny" || (list === "odd" && Number(thing!["id"]) % 2 === 0);
   if (isDenied) return caller === undefined ? 401 : 403;
@@ -445,7 +455,7 @@ function quoted(value: unknown): string {
   return value === null ? "NULL" : typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
 }
 
-async function readAll(api: Own, places: readonly Place[]): Promise<World> {
+async function readAll(api: Own, places: readonly ModelResource[]): Promise<World> {
   const read = async (path: string): Promise<readonly Seen[]> => {
     const { status, json, text } = await api.get(`${path}?limit=1000`, { as: "root" });
     assert.equal(status, 200, `${path}: ${text}`);

@@ -28,7 +28,7 @@ const writers = Number(process.env["MIGRATION_WRITERS"] ?? 4);
 /** The maximum time before the migration is killed, in milliseconds. */
 const life = Number(process.env["MIGRATION_LIFE_MS"] ?? 900);
 
-interface Place {
+interface TestDatabase {
   readonly engine: "sqlite" | "postgres";
   readonly address: string;
   open(): Store;
@@ -38,7 +38,7 @@ interface Place {
   findTries(): Promise<readonly unknown[]>;
 }
 
-async function places(t: TestContext): Promise<readonly Place[]> {
+async function places(t: TestContext): Promise<readonly TestDatabase[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-kills-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "things.db");

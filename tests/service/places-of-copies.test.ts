@@ -10,14 +10,14 @@ import { backupDatabase, checkDatabase, moveDatabase, restoreDatabase } from "..
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
-interface Place {
+interface CopyFolder {
   readonly folder: string;
   /** The database to copy. */
   readonly file: string;
   at(name: string): string;
 }
 
-async function place(t: TestContext): Promise<Place> {
+async function place(t: TestContext): Promise<CopyFolder> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-copies-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const at = (name: string): string => path.join(folder, name);

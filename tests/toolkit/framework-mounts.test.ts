@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { connect, type AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { requestListener, type ToldClient } from "../../src/door/http.ts";
+import { requestListener, type ReportedClient } from "../../src/door/http.ts";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
 import { ownService } from "../harness/own-service.ts";
 
@@ -74,7 +74,7 @@ test("passes requests for unknown paths to the next handler, and answers 404 if 
 
 test("uses the caller's address from the framework, and ignores forwarding headers", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["10.0.0.1"] });
-  let client: ToldClient = { address: "203.0.113.7", encrypted: true };
+  let client: ReportedClient = { address: "203.0.113.7", encrypted: true };
   let isNear = true;
   const answer = requestListener(service, { client: () => client });
   const url = await serve(t, (request, response) => {
@@ -103,7 +103,7 @@ test("uses the caller's address from the framework, and ignores forwarding heade
 test("treats a missing or invalid caller from a framework as unknown", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["127.0.0.1"] });
   let client: unknown;
-  const answer = requestListener(service, { client: () => client as ToldClient });
+  const answer = requestListener(service, { client: () => client as ReportedClient });
   const url = await serve(t, (request, response) => answer(request, response));
 
   for (client of [undefined, null, "127.0.0.1", {}, { address: 5 }, { address: ["127.0.0.1"], encrypted: false }]) {

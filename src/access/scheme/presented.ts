@@ -5,7 +5,7 @@ import { problem } from "../../core/problem/problem.ts";
 import { isAmbient, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
 /** One place where a scheme reads a credential. */
-export interface Place {
+export interface SchemeCarrier {
   readonly scheme: Scheme;
   readonly carrier: Carrier;
   /** True if browsers send the credential automatically. */
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** A credential in the request. */
-export interface Presented extends Place {
+export interface Presented extends SchemeCarrier {
   readonly credential: string;
   /** The rejection if the credential is malformed. Its scheme is then not asked. Null for any other credential. */
   readonly rejection: Rejection | null;
@@ -22,14 +22,14 @@ export interface Presented extends Place {
 /** All places where a set of schemes reads credentials. They are sorted, so that the order of the schemes never matters. */
 export interface Places {
   /** The places by lower-case scheme name. */
-  readonly authorization: ReadonlyMap<string, Place>;
-  readonly headers: readonly HeaderPlace[];
-  readonly cookies: readonly Place[];
+  readonly authorization: ReadonlyMap<string, SchemeCarrier>;
+  readonly headers: readonly SchemeHeader[];
+  readonly cookies: readonly SchemeCarrier[];
   /** The places by the name of the parameter. */
-  readonly query: ReadonlyMap<string, Place>;
+  readonly query: ReadonlyMap<string, SchemeCarrier>;
 }
 
-interface HeaderPlace extends Place {
+interface SchemeHeader extends SchemeCarrier {
   /** The header name in the spelling of the carrier. */
   readonly field: string;
   /** The header name in lower case. */
@@ -74,7 +74,7 @@ export function collectPlaces(schemes: readonly Scheme[]): Places {
     scheme.carriers.map((carrier) => ({ scheme, carrier, ambient: isAmbient(scheme, carrier) })),
   );
   const all = places.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
-  const authorization = new Map<string, Place>();
+  const authorization = new Map<string, SchemeCarrier>();
   for (const place of all)
     if (place.carrier.in === "authorization") authorization.set(place.carrier.scheme.toLowerCase(), place);
   return {
@@ -116,12 +116,12 @@ function readAuthorization(places: Places, call: Call, found: Presented[]): void
   if (place !== undefined) found.push(present(place, authorization.credentials));
 }
 
-function readHeader(place: HeaderPlace, call: Call, found: Presented[], onDropped: (header: string) => void): void {
+function readHeader(place: SchemeHeader, call: Call, found: Presented[], onDropped: (header: string) => void): void {
   const value = place.fromProxy ? proxyValue(call, place.name, onDropped) : soleValue(call, place.name);
   if (value !== undefined && value !== "") found.push(present(place, value));
 }
 
-function readCookie(place: Place, call: Call, found: Presented[]): void {
+function readCookie(place: SchemeCarrier, call: Call, found: Presented[]): void {
   if (place.carrier.in !== "cookie") return;
   const { name, hostPrefix } = place.carrier;
   const value = call.cookie(hostPrefix === true && call.client.encrypted ? `__Host-${name}` : name);
@@ -130,7 +130,7 @@ function readCookie(place: Place, call: Call, found: Presented[]): void {
   if (value !== undefined && isReadable(place, value)) found.push(present(place, value));
 }
 
-function readParameter(name: string, place: Place, call: Call, found: Presented[]): void {
+function readParameter(name: string, place: SchemeCarrier, call: Call, found: Presented[]): void {
   const [value, ...more] = collectValues(call.query, name);
   if (more.length > 0) throw problem("duplicate_credentials");
   if (value !== undefined && value !== "") found.push(present(place, value));
@@ -174,7 +174,7 @@ function proxyValue(call: Call, name: string, onDropped: (header: string) => voi
   return undefined;
 }
 
-function present(place: Place, credential: string): Presented {
+function present(place: SchemeCarrier, credential: string): Presented {
   return {
     scheme: place.scheme,
     carrier: place.carrier,
@@ -184,7 +184,7 @@ function present(place: Place, credential: string): Presented {
   };
 }
 
-function isReadable({ carrier }: Place, credential: string): boolean {
+function isReadable({ carrier }: SchemeCarrier, credential: string): boolean {
   if (credential === "" || credential.length > maxCredentialBytes) return false;
   // The value from a proxy is a user name, which may contain characters beyond ASCII.
   return carrier.in === "proxy" ? !/[\x00-\x1f\x7f]/.test(credential) : /^[\x20-\x7e]+$/.test(credential);
@@ -195,7 +195,7 @@ function malformed({ missingDetail }: Scheme): Rejection {
   return { kind: "rejected", reason: "malformed", detail: missingDetail ?? "The credential is malformed." };
 }
 
-function headerPlaces(place: Place): HeaderPlace[] {
+function headerPlaces(place: SchemeCarrier): SchemeHeader[] {
   const { carrier } = place;
   if (carrier.in !== "header" && carrier.in !== "proxy") return [];
   return [{ ...place, field: carrier.name, name: carrier.name.toLowerCase(), fromProxy: carrier.in === "proxy" }];
@@ -207,7 +207,7 @@ const rank = { authorization: 0, header: 1, query: 2, proxy: 3, cookie: 4 } as c
  * Returns the sort key of a place. Header fields are before cookies, because a client sends a header field on purpose, but browsers send
  * cookies automatically.
  */
-function sortKey({ scheme, carrier }: Place): string {
+function sortKey({ scheme, carrier }: SchemeCarrier): string {
   return `${rank[carrier.in]} ${scheme.name} ${formatCarrier(carrier)}`;
 }
 

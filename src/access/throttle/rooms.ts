@@ -14,7 +14,7 @@ const NETWORKS_OF_A_SITE = 10;
 export type CountedKind = "address" | "probe";
 
 /** A subject that failures are counted for, with its maximum number of failures per window. */
-interface Place {
+interface LimitedSubject {
   readonly subject: string;
   readonly limit: number;
 }
@@ -68,7 +68,7 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
     );
   }
 
-  function roomAt({ subject, limit: most }: Place, now: number): Eventually<Room> {
+  function roomAt({ subject, limit: most }: LimitedSubject, now: number): Eventually<Room> {
     return after(streakFor(everyAddress), ({ since }) => window.room(subject, now, { limit: most, since }));
   }
 
@@ -91,7 +91,7 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
  * Returns the counter of the network of an address: its /64 in IPv6, because a caller has a whole /64 and could use a new address for each
  * try.
  */
-function addressPlace(kind: CountedKind, { client }: Call, limit: number): Place {
+function addressPlace(kind: CountedKind, { client }: Call, limit: number): LimitedSubject {
   return { subject: `${kind} ${formatNetwork(client.address)}`, limit };
 }
 
@@ -99,7 +99,7 @@ function addressPlace(kind: CountedKind, { client }: Call, limit: number): Place
  * Returns the counter of the site of an address (its /48 in IPv6). A site has many networks and could use a new network for each try.
  * Returns null if the network is the whole site, as in IPv4.
  */
-function sitePlace(kind: CountedKind, { client }: Call, limit: number): Place | null {
+function sitePlace(kind: CountedKind, { client }: Call, limit: number): LimitedSubject | null {
   const site = formatSite(client.address);
   if (site === formatNetwork(client.address)) return null;
   return { subject: `${kind} ${site}`, limit: NETWORKS_OF_A_SITE * limit };

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import type { Account } from "../../door/auth.ts";
-import type { MountInPlace } from "../../door/resources.ts";
+import type { ServedMount } from "../../door/resources.ts";
 import type { Key } from "../../door/stores.ts";
 import { importRecords, type RecordImport } from "../../service/records/import-records.ts";
 import { orderMounts } from "../../service/records/import-together.ts";
@@ -34,7 +34,7 @@ const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /** A file and its resource. */
 interface Source {
-  readonly mount: MountInPlace;
+  readonly mount: ServedMount;
   readonly name: string;
   open(): Promise<ImportFile>;
 }
@@ -175,7 +175,7 @@ async function readIds(sources: readonly Source[]): Promise<ReadonlyMap<string, 
 }
 
 /** Returns true if the values of a field may have several lines: multiline texts, and JSON. */
-function hasLines({ resource: { fields } }: MountInPlace, name: string): boolean {
+function hasLines({ resource: { fields } }: ServedMount, name: string): boolean {
   const field = Object.hasOwn(fields, name) ? fields[name]! : null;
   if (field === null) return false;
   return field.kind.column.type === "json" || ("multiline" in field.options && field.options.multiline === true);

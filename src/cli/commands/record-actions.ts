@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, createWriteStream, lstatSync, openSync, renameSync, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { formatCSVLine } from "../../door/http.ts";
-import type { MountInPlace } from "../../door/resources.ts";
+import type { ServedMount } from "../../door/resources.ts";
 import { exportedColumns, exportRecords, type ExportedRecord } from "../../service/records/export-records.ts";
 import { formatResourceName } from "../../service/records/resource-names.ts";
 import type { Operator } from "../../service/system/operator.ts";
@@ -50,7 +50,7 @@ function isOutput(name: string | undefined): name is undefined | "-" {
 
 async function* formatRecords(
   { store }: Operator,
-  mount: MountInPlace,
+  mount: ServedMount,
   format: ImportFormat,
   tally: { count: number },
 ): AsyncGenerator<string> {
@@ -100,7 +100,7 @@ function alreadyThere(name: string): CommandFailed {
 }
 
 /** Returns the resource with this name. Throws `CommandFailed` if there is none. */
-export function requireResource({ mounts }: Operator, name: string): MountInPlace {
+export function requireResource({ mounts }: Operator, name: string): ServedMount {
   const mount = mounts.find((each) => formatResourceName(each) === name.replace(/^\//, ""));
   if (mount !== undefined) return mount;
   throw new CommandFailed(

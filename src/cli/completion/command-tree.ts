@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 
 /** The words that may follow a command, for example `latchkey user`. */
-export interface Place {
+export interface CompletionContext {
   /** The command with its subcommands: `latchkey user`. */
   readonly path: string;
   readonly commands: readonly Described[];
@@ -28,11 +28,11 @@ export interface CompletedOption {
 }
 
 /** Returns a place for a command and for each of its subcommands. */
-export function collectPlaces(command: Command, before = ""): readonly Place[] {
+export function collectPlaces(command: Command, before = ""): readonly CompletionContext[] {
   const path = `${before} ${command.name()}`.trim();
   const help = command.createHelp();
   const commands = help.visibleCommands(command).filter((each) => each.name() !== "help");
-  const place: Place = {
+  const place: CompletionContext = {
     path,
     commands: commands.map((each) => ({ name: each.name(), description: each.description() })),
     options: help.visibleOptions(command).map(convertOption),

@@ -1,9 +1,9 @@
 import { Argument, type Command } from "commander";
 import { print } from "../output.ts";
-import { collectPlaces, type Place } from "./command-tree.ts";
+import { collectPlaces, type CompletionContext } from "./command-tree.ts";
 import { bashScript, fishScript, zshScript } from "./scripts.ts";
 
-const scripts: Readonly<Record<string, (places: readonly Place[]) => string>> = {
+const scripts: Readonly<Record<string, (places: readonly CompletionContext[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,

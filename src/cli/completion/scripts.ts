@@ -1,9 +1,9 @@
-import type { CompletedOption, Place } from "./command-tree.ts";
+import type { CompletedOption, CompletionContext } from "./command-tree.ts";
 
 // Each script contains a table of the places (commands with the words that may follow them) and a few lines that search the table.
 
 /** Returns the script for bash 3.2 and later, for use with `source`. */
-export function bashScript(places: readonly Place[]): string {
+export function bashScript(places: readonly CompletionContext[]): string {
   const atPlaces = places.map(
     (place) => `    ${quote(place.path)}) words=${quote(wordsAt(place).join(" "))}${place.files ? " files=1" : ""} ;;`,
   );
@@ -38,7 +38,7 @@ complete -F _latchkey latchkey
 }
 
 /** Returns the script for zsh, for a file `_latchkey` in its `fpath` or for use with `source`. */
-export function zshScript(places: readonly Place[]): string {
+export function zshScript(places: readonly CompletionContext[]): string {
   const described = (name: string, description: string): string =>
     quote(`${name.replaceAll(":", "\\:")}:${oneLine(description)}`);
   const atPlaces = places.map(({ path, commands, options, words, files }) => {
@@ -78,7 +78,7 @@ if [ "$funcstack[1]" = _latchkey ]; then _latchkey "$@"; else compdef _latchkey 
 }
 
 /** Returns the script for fish, for a file in its `completions` folder. */
-export function fishScript(places: readonly Place[]): string {
+export function fishScript(places: readonly CompletionContext[]): string {
   const lines = places.flatMap(({ path, commands, options, words, files }) => {
     const at = `complete -c latchkey -n ${fishQuote(`__latchkey_at ${fishQuote(path)}`)}`;
     return [
@@ -117,12 +117,12 @@ function fishOption({ spellings, description, value }: CompletedOption): string 
   return [...names, ...behind, "-d", fishQuote(oneLine(description))].join(" ");
 }
 
-function wordsAt({ commands, options, words }: Place): readonly string[] {
+function wordsAt({ commands, options, words }: CompletionContext): readonly string[] {
   return [...commands.map(({ name }) => name), ...words, ...options.flatMap(({ spellings }) => spellings)];
 }
 
 /** Returns the paths of all places except the first, which is `latchkey` itself. */
-function commandPaths(places: readonly Place[]): readonly string[] {
+function commandPaths(places: readonly CompletionContext[]): readonly string[] {
   return places.slice(1).map(({ path }) => path);
 }
 
@@ -133,7 +133,7 @@ interface ValueAt {
   readonly files: boolean;
 }
 
-function valuesAt(places: readonly Place[]): readonly ValueAt[] {
+function valuesAt(places: readonly CompletionContext[]): readonly ValueAt[] {
   return places.flatMap(({ path, options }) =>
     options.flatMap(({ spellings, value }): readonly ValueAt[] => {
       if (value === "none") return [];

@@ -10,7 +10,7 @@ const AROUND = 2;
 /** The largest source file that is read, in bytes. */
 const MOST_BYTES = 1024 * 1024;
 
-interface Place {
+interface SourceLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -58,7 +58,7 @@ function isOwn(frame: string): boolean {
   return place !== null && !isOfPackages(place.file);
 }
 
-function parsePlace(frame: string): Place | null {
+function parsePlace(frame: string): SourceLocation | null {
   const found = /(?<=[\s(])((?:file:\/\/)?\/[^()]*|[A-Z]:\\[^()]*):(\d+):(\d+)\)?$/.exec(frame.trim());
   if (found === null) return null;
   const where = found[1]!.split("?")[0]!;
@@ -66,7 +66,7 @@ function parsePlace(frame: string): Place | null {
   return { file, line: Number(found[2]), column: Number(found[3]) };
 }
 
-function sourceAround({ file, line, column }: Place, directory: string, paint: Paint): readonly string[] {
+function sourceAround({ file, line, column }: SourceLocation, directory: string, paint: Paint): readonly string[] {
   const source = readSource(file, directory)?.split("\n") ?? [];
   if (source.length < line) return [];
   const from = Math.max(1, line - AROUND);

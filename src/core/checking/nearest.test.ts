@@ -6,7 +6,7 @@ import { nearest, suggestion } from "./nearest.ts";
 const knownNames = ["title", "minLength", "maxLength", "unique", "writeOnly"];
 
 test("suggests the nearest name for a typing mistake, and lists all names if none is similar", () => {
-  const rows: readonly (readonly [name: string, told: string])[] = [
+  const rows: readonly (readonly [name: string, message: string])[] = [
     ["titel", "; did you mean title?"],
     ["tilte", "; did you mean title?"],
     ["uniqe", "; did you mean unique?"],

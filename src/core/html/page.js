@@ -214,15 +214,15 @@ const send = async (form, button) => {
 
 /* A form that the service accepts only after a recent proof of the user. Its page is stored with all input, and shown
    again after the proof. */
-let kept = null;
+let paused = null;
 const confirmFirst = (form, button, page) => {
-  kept = { form, button, main: one("main"), answer: one(".answer") };
+  paused = { form, button, main: one("main"), answer: one(".answer") };
   replace(page, form);
   return send(one("main form[data-confirm]"));
 };
-const sendKept = () => {
-  const { form, button, main, answer } = kept;
-  kept = null;
+const sendPaused = () => {
+  const { form, button, main, answer } = paused;
+  paused = null;
   for (const [place, each] of waiting) if (main.contains(each)) waiting.delete(place);
   one("main").replaceWith(main);
   one(".answer").replaceWith(answer);
@@ -268,7 +268,7 @@ const go = async (next, sent) => {
 /** Opens the page of the result, or shows the response of the service. The input stays if the response contains no form for it. */
 const show = async (form, button, reply, then) => {
   if (reply.ok) {
-    if (form.dataset.restore !== undefined && kept !== null) return sendKept();
+    if (form.dataset.restore !== undefined && paused !== null) return sendPaused();
     // The result of a custom endpoint, such as a key, is only in this response.
     const next = then ?? (form.dataset.stay === undefined ? reply.headers.get("Location") : null);
     if (next !== null && next !== undefined) return go(next, form);
@@ -278,7 +278,7 @@ const show = async (form, button, reply, then) => {
   if (one("main", page) === null) return say(`The service answered ${reply.status}, without a page.`);
   if (one("main form[data-confirm]", page) !== null) return confirmFirst(form, button, page);
   const again = all("main form[data-path]", page).find((each) => each.dataset.path === form.dataset.path);
-  if (!reply.ok && (again === undefined || form.dataset.raw !== undefined)) return tell(form, page, reply.status);
+  if (!reply.ok && (again === undefined || form.dataset.raw !== undefined)) return showNote(form, page, reply.status);
   if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);
   // A new page starts at its top, as without the script: the QR code of an app would otherwise be behind the bar.
   if (reply.ok) scrollTo({ top: 0, behavior: "instant" });
@@ -292,7 +292,7 @@ const show = async (form, button, reply, then) => {
 };
 
 /** Shows an error above the form. The form stays unchanged. */
-const tell = (form, page, status) => {
+const showNote = (form, page, status) => {
   const note = document.createElement("div");
   note.className = "note bad";
   note.role = "alert";
@@ -388,7 +388,7 @@ const bringIn = async (form) => {
   form.setAttribute("aria-busy", "true");
   const refused = [];
   let [made, at] = [0, 0];
-  const tell = (last = "") =>
+  const showNote = (last = "") =>
     (out.textContent = [`${made} made, ${refused.length} refused.`, ...refused, last].filter(Boolean).join("\n"));
   try {
     const records = recordsOf(await file.text(), JSON.parse(form.dataset.types));
@@ -408,14 +408,14 @@ const bringIn = async (form) => {
       if (reply.ok) made += 1;
       else refused.push(`Line ${line}: ${detail} ${errors.map((each) => `${each.pointer} ${each.detail}`).join(" ")}`);
       if ([401, 403, 429, 503].includes(reply.status))
-        return tell(
+        return showNote(
           `Stopped at line ${line}, record ${at} of ${records.length}. Correct the cause and send the file again.`,
         );
-      tell(`Record ${at} of ${records.length} …`);
+      showNote(`Record ${at} of ${records.length} …`);
     }
-    tell("Done.");
+    showNote("Done.");
   } catch (error) {
-    tell(
+    showNote(
       at === 0
         ? `Nothing was sent: ${error.message}`
         : `Stopped at record ${at}: ${error.message}. Send the file again.`,
@@ -460,7 +460,7 @@ const spell = (form) => {
 };
 
 /** Shows the logged-in user in the bar, and in forms. It is not part of the page, because other users may get a cached copy. */
-const tellWho = async (link) => {
+const showIdentity = async (link) => {
   const reply = await fetch(link.dataset.login, { headers: { Accept: "application/json" } });
   const { caller } = reply.ok ? await reply.json() : {};
   if (caller === undefined) return;
@@ -574,7 +574,7 @@ for (const form of all("[data-template]")) {
   spell(form);
   form.addEventListener("input", () => spell(form));
 }
-for (const link of all("[data-login]")) tellWho(link).catch(() => undefined);
+for (const link of all("[data-login]")) showIdentity(link).catch(() => undefined);
 /* If the browser shows a stored page again, for example with "back" after a logout, hides the page and requests it
    again. */
 addEventListener("pageshow", ({ persisted }) => {

@@ -6,7 +6,7 @@ import { catalogueWith, resolveCode, ownAmong, type ProblemDefinition } from "..
 import { aBasePath } from "../../http/base-path.ts";
 import { readableBy } from "../../http/body/readable.ts";
 import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";
-import type { MountInPlace } from "../../http/declarations/mount.ts";
+import type { ServedMount } from "../../http/declarations/mount.ts";
 import { served } from "../../http/declarations/replying.ts";
 import { withBuiltIn } from "../../http/formats/negotiate.ts";
 import { buildEndpoints } from "../../http/mount/endpoints.ts";
@@ -131,7 +131,7 @@ function collectRefusals({ schemes = [], asksForFactors = false }: OpenAPIOption
 /** Returns the codes of the problems that only features declare, not mounts or endpoints. Any operation can end in them. */
 function anywhereAmong(
   problems: readonly ProblemDefinition[],
-  mounts: readonly MountInPlace[],
+  mounts: readonly ServedMount[],
   own: readonly ServedEndpoint[],
 ): readonly string[] {
   const places = [

@@ -1,5 +1,5 @@
 import type { AnyProblem } from "../../core/problem/definition.ts";
-import type { MountInPlace, ResourceAction } from "../../http/declarations/mount.ts";
+import type { ServedMount, ResourceAction } from "../../http/declarations/mount.ts";
 import { expandableNames } from "../../http/declarations/relations.ts";
 import { MAX_EXPANDED_RECORDS } from "../../http/mount/reads/expand/expanded.ts";
 import type { Format } from "../../http/request/format.ts";
@@ -28,7 +28,7 @@ export interface DescribedResource {
 
 /** Describes a mounted resource. `allNames` has the schema names of all mounts. */
 export function describeMount(
-  mount: MountInPlace,
+  mount: ServedMount,
   formats: readonly Format[],
   allNames: ReadonlyMap<Resource, SchemaNames>,
 ): DescribedResource {
@@ -62,7 +62,7 @@ export function describeMount(
 }
 
 /** Returns the problems that a mount names, in the order of its endpoints. */
-export function collectProblems({ resource, permissions, problems, actions }: MountInPlace): readonly AnyProblem[] {
+export function collectProblems({ resource, permissions, problems, actions }: ServedMount): readonly AnyProblem[] {
   const offered = Object.keys(places(resource)).filter((each) => permissions[each as ResourceAction] !== undefined);
   return [
     ...offered.flatMap((each) => problems[each as ResourceAction] ?? []),
@@ -90,7 +90,7 @@ function places({ path }: Resource): Readonly<Record<ResourceAction, string>> {
 
 /** Returns the schema names of a resource. `takeName` makes them unique. */
 export function schemaNames(
-  { resource, older }: Pick<MountInPlace, "resource" | "older">,
+  { resource, older }: Pick<ServedMount, "resource" | "older">,
   takeName: (wanted: string) => string,
 ): SchemaNames {
   const record = takeName(pascalCase(...formatVersion({ older }), ...lineage(resource)));
@@ -106,7 +106,7 @@ export function schemaNames(
 }
 
 function buildSchemas(
-  { resource, relations }: MountInPlace,
+  { resource, relations }: ServedMount,
   names: SchemaNames,
   allNames: ReadonlyMap<Resource, SchemaNames>,
 ): Readonly<Record<string, JSONObject>> {
@@ -143,7 +143,7 @@ function changeSchema(resource: Resource): JSONObject {
 
 /** Returns the schemas of the members that `?expand=` adds to a record. */
 function buildRelationSchemas(
-  { name, kind, column }: MountInPlace["relations"][number],
+  { name, kind, column }: ServedMount["relations"][number],
   names: SchemaNames,
 ): JSONObject {
   const introduction = `Only if \`?expand=${name}\` asks for it:`;
@@ -180,7 +180,7 @@ function withId(schema: JSONObject, id: JSONObject): JSONObject {
 }
 
 /** Returns the version of an older shape: `v1`. */
-function formatVersion({ older }: Pick<MountInPlace, "older">): readonly string[] {
+function formatVersion({ older }: Pick<ServedMount, "older">): readonly string[] {
   return older === null ? [] : [older.prefix.slice(1).replaceAll("/", " ")];
 }
 

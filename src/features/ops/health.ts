@@ -32,15 +32,15 @@ export function health(...options: []): Feature<Health> {
       requireNoOptions(options);
       let isStopping = false;
       const message = "The process is not ready";
-      const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
+      const failures = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
 
       /** Throws if the store does not answer. The response does not contain the reason. It is logged once. */
       async function requireStore(): Promise<void> {
         try {
           await store.check();
-          telling.well();
+          failures.well();
         } catch (error) {
-          telling.failed(error);
+          failures.failed(error);
           throw error;
         }
       }

@@ -69,7 +69,7 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
           ...processFamilies(),
           gauge("latchkey_processes", "Processes in these metrics.", { "": 1 }),
         ].map(named);
-      const tell = (): Eventually<string> => gather?.() ?? formatFamilies(read());
+      const formatNow = (): Eventually<string> => gather?.() ?? formatFamilies(read());
       return {
         offer: { read },
         observe: counted.observe,
@@ -87,7 +87,7 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
               responses: { 200: { description: "Prometheus' text format.", schema: { type: "string" } } },
             },
             handle: () =>
-              after(tell(), (content) => ({
+              after(formatNow(), (content) => ({
                 status: 200,
                 cache: "no-store",
                 body: { kind: "raw", type: expositionType, content },

@@ -10,12 +10,12 @@ export interface Thinning {
   takes(kind: string): boolean;
 }
 
-export function makeThinning(tell: (kind: string, keptBack: number) => void): Thinning {
+export function makeThinning(report: (kind: string, dropped: number) => void): Thinning {
   const seen = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
   const begin = (): void => {
     timer = null;
-    for (const [kind, count] of seen) if (count > MOST_A_SECOND) tell(kind, count - MOST_A_SECOND);
+    for (const [kind, count] of seen) if (count > MOST_A_SECOND) report(kind, count - MOST_A_SECOND);
     seen.clear();
   };
   return {

@@ -31,7 +31,7 @@ export function createCourier(options: DeliveryOptions): Courier {
   let rounds = 0;
   let isAwaited = false;
   const message = "Events could not be delivered. They are tried again.";
-  const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
+  const failures = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
   const deliveries = createDeliveries({
     ...options,
     leases,
@@ -65,8 +65,8 @@ export function createCourier(options: DeliveryOptions): Courier {
   const look = (): void => {
     if (stopped.signal.aborted) return;
     if (rounds > 0) return woken.resolve();
-    run().then(telling.well, (error: unknown) => {
-      if (!stopped.signal.aborted) telling.failed(error);
+    run().then(failures.well, (error: unknown) => {
+      if (!stopped.signal.aborted) failures.failed(error);
     });
   };
 

@@ -1,7 +1,7 @@
 import { makeFailureReporter } from "../../feature/observers.ts";
 import { storedOf } from "../../http/declarations/table.ts";
 import type { Store } from "../../store/store.ts";
-import { deliveredOutcome, failedOutcome, findReceiver, pauseMs, tellFailure, unconfirmedChange } from "./delivery.ts";
+import { deliveredOutcome, failedOutcome, findReceiver, pauseMs, logFailure, unconfirmedChange } from "./delivery.ts";
 import type { Delivered, DeliveryOptions, Outcome } from "./delivery.ts";
 import { awaitedReceivers, dueEvents } from "./due.ts";
 import { readReceiver, type EventRow, type ReceiverColumn } from "./events.ts";
@@ -169,7 +169,7 @@ async function work(
   if (result.kind === "stopped") return;
   if (result.kind === "done") return keeper.keep(deliveredOutcome(current), entry);
   const outcome = failedOutcome(current, result.error, options);
-  await keeper.keep(outcome, entry, () => tellFailure(row, outcome, observe));
+  await keeper.keep(outcome, entry, () => logFailure(row, outcome, observe));
   entry.state = "late";
   entry.turn.resolve();
   // A receiver that ignores its signal may still succeed. Until it ends, this process does not call it again for this event.

@@ -86,7 +86,7 @@ export function unconfirmedChange(row: EventRow, now: number): Change {
 }
 
 /** Logs the first failed try of an event, and the last one. */
-export function tellFailure(row: EventRow, { kind, error }: Outcome, observe: Observer): void {
+export function logFailure(row: EventRow, { kind, error }: Outcome, observe: Observer): void {
   const { id, kind: what, attempts } = storedOf(row);
   const subject = what === "job" ? "A job failed in the worker" : "An event was not delivered to the subscriber";
   const message = `${subject} ${readReceiver(row)} and is`;

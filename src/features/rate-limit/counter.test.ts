@@ -21,7 +21,7 @@ async function letThrough(counter: RequestCounter, times: number, now: number, s
   return allowed;
 }
 
-function createTeller(store: Store, counter: RequestCounter, kinds: string[] = []) {
+function createWriter(store: Store, counter: RequestCounter, kinds: string[] = []) {
   const observe = (each: { readonly kind: string }): void => void kinds.push(each.kind);
   return createExchange({ store, counters: [counter], observe, now: () => start });
 }
@@ -59,25 +59,25 @@ test("includes the counts of other processes after an exchange", async () => {
   assert.equal(await letThrough(here, 4, start), 4);
   assert.equal(await letThrough(there, 4, start), 4);
 
-  await createTeller(store, here).tell();
-  await createTeller(store, there).tell();
+  await createWriter(store, here).writePortion();
+  await createWriter(store, there).writePortion();
 
   // `there` got the total from its exchange. A new process reads the rows before it counts. `here` has not exchanged again.
   assert.equal(await letThrough(there, 9, start), 2);
   assert.equal(await letThrough(requestCounter(store, perMinute), 9, start), 2);
   assert.equal(await letThrough(here, 9, start), 6);
-  await createTeller(store, here).tell();
+  await createWriter(store, here).writePortion();
   assert.equal(await letThrough(here, 9, start), 0);
 });
 
 test("writes a row only for a subject that has used a twentieth of the limit", async () => {
   const store = await opened();
   const counter = requestCounter(store, { ...perMinute, limit: 100 });
-  const teller = createTeller(store, counter);
+  const exchange = createWriter(store, counter);
   for (let at = 0; at < 1000; at++) await counter.take(`address ${at}`, start);
   await letThrough(counter, 5, start, "often");
 
-  await teller.tellAll();
+  await exchange.writeAll();
 
   assert.equal(await store.count(requestCountsCollection, null), 1);
 });
@@ -87,11 +87,11 @@ test("exchanges many subjects in portions, and keeps a limited number in memory"
   const counter = requestCounter(store, perMinute);
   const changes: number[] = [];
   const watched: Store = { ...store, write: (each) => (changes.push(each.changes.length), store.write(each)) };
-  const teller = createTeller(watched, counter);
+  const exchange = createWriter(watched, counter);
   for (let at = 0; at < 25_000; at++) await counter.take(`address ${at}`, start);
 
-  await teller.tell();
-  await teller.tell();
+  await exchange.writePortion();
+  await exchange.writePortion();
 
   assert.deepEqual(changes, [500, 500]);
 });
@@ -104,15 +104,15 @@ test("counts in each process alone while the store does not answer, and logs it 
   const down: Store = { ...store, find: fail, write: async () => fail() };
   const counter = requestCounter(down, perMinute);
   const kinds: string[] = [];
-  const teller = createTeller(down, counter, kinds);
+  const exchange = createWriter(down, counter, kinds);
 
   assert.equal(await letThrough(counter, 12, start), 10);
-  await teller.tell();
-  await teller.tell();
+  await exchange.writePortion();
+  await exchange.writePortion();
 
   assert.deepEqual(kinds, ["notice"]);
-  const back = createTeller(store, counter);
-  await back.tellAll();
+  const back = createWriter(store, counter);
+  await back.writeAll();
   assert.equal(await letThrough(requestCounter(store, perMinute), 12, start), 0);
 });
 

@@ -61,7 +61,7 @@ interface Entry {
   /** The number of allowed requests in this process since the last exchange. */
   own: number;
   /** The part of `own` that is being written to the store. */
-  telling: number;
+  writing: number;
   loading: Promise<void> | null;
 }
 
@@ -94,7 +94,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
       moveToWindow(found, now);
       return found;
     }
-    const entry: Entry = { subject, window: windowAt(now), before: 0, reported: 0, own: 0, telling: 0, loading: null };
+    const entry: Entry = { subject, window: windowAt(now), before: 0, reported: 0, own: 0, writing: 0, loading: null };
     keep(entry);
     const loaded = load(store, name, entry);
     if (loaded instanceof Promise) entry.loading = loaded.finally(() => void (entry.loading = null));
@@ -115,7 +115,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     if (window <= entry.window) return;
     entry.before = window === entry.window + 1 ? entry.reported + entry.own : 0;
     entry.window = window;
-    entry.reported = entry.own = entry.telling = 0;
+    entry.reported = entry.own = entry.writing = 0;
     waiting.delete(entry);
   }
 
@@ -126,7 +126,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     const isAllowed = sliding + by <= limit;
     if (isAllowed) entry.own += by;
     // Refused requests are not written, because the other processes would refuse them too.
-    if (entry.own - entry.telling >= leastToWrite && waiting.size < MAX_SUBJECTS) waiting.add(entry);
+    if (entry.own - entry.writing >= leastToWrite && waiting.size < MAX_SUBJECTS) waiting.add(entry);
     const remaining = isAllowed ? Math.floor(limit - sliding - by) : 0;
     const retrySeconds = isAllowed
       ? 0
@@ -148,7 +148,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
       for (const entry of waiting) {
         if (due.length >= most) break;
         waiting.delete(entry);
-        if (entry.own > 0 && entry.telling === 0) due.push(takeDue({ name, windowMs, waiting }, entry));
+        if (entry.own > 0 && entry.writing === 0) due.push(takeDue({ name, windowMs, waiting }, entry));
       }
       return due;
     },
@@ -197,7 +197,7 @@ interface CounterParts {
 /** Returns the unwritten counts of a subject, and the functions to call after the write succeeds (`done`) or fails (`failed`). */
 function takeDue({ name, windowMs, waiting }: CounterParts, entry: Entry): Due {
   const { subject, window, own } = entry;
-  entry.telling = own;
+  entry.writing = own;
   const key = formatKey(name, subject, window);
   const values = { count: own, ends_at: (window + 2) * windowMs };
   return {
@@ -209,11 +209,11 @@ function takeDue({ name, windowMs, waiting }: CounterParts, entry: Entry): Due {
       if (entry.window !== window) return;
       entry.reported = total;
       entry.own -= own;
-      entry.telling = 0;
+      entry.writing = 0;
     },
     failed() {
       if (entry.window !== window) return;
-      entry.telling = 0;
+      entry.writing = 0;
       waiting.add(entry);
     },
   };

@@ -10,9 +10,9 @@ const SILENCE_MS = 60_000;
 /** Writes the counts of this process for the other processes, and reads the totals of all processes from the same rows. */
 export interface Exchange {
   /** Writes one portion of the waiting counts. Resolves when the write has succeeded or failed. Never rejects. */
-  tell(): Promise<void>;
+  writePortion(): Promise<void>;
   /** Writes all remaining counts. */
-  tellAll(): Promise<void>;
+  writeAll(): Promise<void>;
 }
 
 interface ExchangeOptions {
@@ -25,7 +25,7 @@ interface ExchangeOptions {
 /** Creates the exchange. It writes one portion at a time. Counts that arrive in the meantime are in the next portion. */
 export function createExchange({ store, counters, observe, now }: ExchangeOptions): Exchange {
   let running: Promise<boolean> | null = null;
-  let toldAt = -Infinity;
+  let reportedAt = -Infinity;
 
   async function portion(): Promise<boolean> {
     // Sorted by key: two processes write the same rows in the same order, so they never deadlock.
@@ -40,8 +40,8 @@ export function createExchange({ store, counters, observe, now }: ExchangeOption
       return true;
     } catch (error) {
       for (const each of due) each.failed();
-      if (now() - toldAt > SILENCE_MS) {
-        toldAt = now();
+      if (now() - reportedAt > SILENCE_MS) {
+        reportedAt = now();
         const message =
           "The counts of requests could not be shared with the other processes. Until an exchange succeeds, each process counts alone.";
         observe({ kind: "notice", level: "error", message, error });
@@ -52,10 +52,10 @@ export function createExchange({ store, counters, observe, now }: ExchangeOption
 
   const run = (): Promise<boolean> => (running ??= portion().finally(() => void (running = null)));
   return {
-    async tell() {
+    async writePortion() {
       await run();
     },
-    async tellAll() {
+    async writeAll() {
       await running;
       while (await run());
     },

@@ -72,18 +72,18 @@ export function rateLimits(options: RateLimitsOptions): Feature<null> {
           },
         ],
         start() {
-          timer = setInterval(() => void exchange.tell(), exchangeMs).unref();
+          timer = setInterval(() => void exchange.writePortion(), exchangeMs).unref();
         },
         async stop() {
           clearInterval(timer);
-          await exchange.tellAll();
+          await exchange.writeAll();
         },
       };
     },
   });
 }
 
-function createLimiter(all: readonly Limited[], tellsFields: boolean): RequestLimiter {
+function createLimiter(all: readonly Limited[], sendsFields: boolean): RequestLimiter {
   const early = all.filter(({ limit }) => limit.by === "address");
   const late = all.filter(({ limit }) => limit.by !== "address");
 
@@ -98,7 +98,7 @@ function createLimiter(all: readonly Limited[], tellsFields: boolean): RequestLi
     const subject = appliesTo(first.limit, request.endpoint) ? findSubject(first.limit, request) : null;
     if (subject === null) return others.length === 0 ? fields : takeAll(others, request, count, fields);
     return after(first.counter.take(subject, request.call.now, count), (taken) => {
-      const allFields = tellsFields ? [...fields, ...formatFields(first.limit, taken)] : fields;
+      const allFields = sendsFields ? [...fields, ...formatFields(first.limit, taken)] : fields;
       if (taken.isAllowed) return takeAll(others, request, count, allFields);
       throw count >= first.limit.limit ? tooLong(first.limit, count + 1) : refusal(first.limit, taken, allFields);
     });

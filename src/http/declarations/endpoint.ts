@@ -11,7 +11,7 @@ import type { Context } from "../request/exchange.ts";
 import type { MountedFacts, ReceivedBody } from "../request/facts.ts";
 import type { ServedAction } from "./action.ts";
 import type { BodySchema, OutputOf } from "./body.ts";
-import type { MountInPlace } from "./mount.ts";
+import type { ServedMount } from "./mount.ts";
 
 export type { BodyShape } from "../request/body-shape.ts";
 
@@ -20,7 +20,7 @@ export interface ServedEndpoint extends MountedFacts {
   /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
   readonly path: string;
   /** The mounted resource that it belongs to. */
-  readonly mounted?: MountInPlace;
+  readonly mounted?: ServedMount;
   /** The custom action of the resource that it serves. */
   readonly own?: ServedAction;
   /** For the API's documentation. */

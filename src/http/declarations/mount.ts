@@ -276,22 +276,22 @@ function showStored({ columns, computed = [] }: Collection, names: readonly stri
 
 /** A field with a list of ids, in the records of the mount `of`. If a listed record is deleted, its id is removed from the lists. */
 export interface Listing {
-  readonly of: MountInPlace;
+  readonly of: ServedMount;
   readonly link: Link;
 }
 
 /** A mount that is linked to its parent and to the other mounts that it depends on. */
-export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
+export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   readonly collection: Collection;
-  readonly parent: MountInPlace | null;
+  readonly parent: ServedMount | null;
   /** The mount of the newer shape, if this is an older shape. Null otherwise. */
-  readonly newer: MountInPlace | null;
+  readonly newer: ServedMount | null;
   /** The relations that callers can expand. */
-  readonly relations: readonly Relation<MountInPlace>[];
+  readonly relations: readonly Relation<ServedMount>[];
   /** The lists of ids from which a record of this mount is removed when it is deleted. */
   readonly listedBy: readonly Listing[];
   /** The mounts whose records refer to records of this mount. */
-  readonly referrers: readonly MountInPlace[];
+  readonly referrers: readonly ServedMount[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /** The shown fields that the service updates when a record is used, for example its last login. These updates cause no conflict. */
   readonly noted?: readonly string[];

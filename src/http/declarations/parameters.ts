@@ -1,5 +1,5 @@
 import type { IdKind } from "../../resource/declaration/types.ts";
-import type { MountInPlace } from "./mount.ts";
+import type { ServedMount } from "./mount.ts";
 
 /** A parameter of a path: an id, or one segment of text. */
 export interface PathParameter {
@@ -14,14 +14,14 @@ export const PARAMETERS = /\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g;
  * Returns the parameters of a declared path: `{id}`, `{id:uuid}`, `{name:text}`. In the path of a mounted resource, `{id}` has the type of
  * the ids of the resource.
  */
-export function collectParameters(path: string, mounted?: MountInPlace): readonly PathParameter[] {
+export function collectParameters(path: string, mounted?: ServedMount): readonly PathParameter[] {
   return [...path.matchAll(PARAMETERS)].map(([, name = "", type]) => ({
     name,
     type: type === "text" || type === "uuid" ? type : idKindIn(mounted ?? null, name),
   }));
 }
 
-function idKindIn(mounted: MountInPlace | null, name: string): IdKind {
+function idKindIn(mounted: ServedMount | null, name: string): IdKind {
   if (mounted === null) return "integer";
   if (name === "id") return mounted.resource.id;
   const { within, parentColumn } = mounted.resource;

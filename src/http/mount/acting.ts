@@ -24,7 +24,7 @@ import type {
 import type { ActionDraft, RecordCall, ServedAction } from "../declarations/action.ts";
 import { requireShowable } from "../declarations/computing.ts";
 import { buildLinkChanges } from "../declarations/links.ts";
-import type { MountInPlace } from "../declarations/mount.ts";
+import type { ServedMount } from "../declarations/mount.ts";
 import { invalid, type Exchange } from "../request/exchange.ts";
 import { yieldBetweenSteps } from "../scheduling/slices.ts";
 import { findVisible, requireParents, showChanged } from "./reads/reading.ts";
@@ -43,7 +43,7 @@ interface CheckedActionResult {
 }
 
 /** Runs an action on a record or on the collection, and returns its reply. A repeated request gets the stored outcome. */
-export async function act(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
+export async function act(mount: ServedMount, action: ServedAction, exchange: Exchange): Promise<Reply> {
   const idempotency = action.method === "GET" ? null : repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
     perform: () => runAction(mount, action, exchange, idempotency),
@@ -52,7 +52,7 @@ export async function act(mount: MountInPlace, action: ServedAction, exchange: E
 }
 
 async function runAction(
-  mount: MountInPlace,
+  mount: ServedMount,
   action: ServedAction,
   exchange: Exchange,
   idempotency: Idempotency | null,
@@ -97,7 +97,7 @@ function requireActionDraft({ body, method }: ServedAction, { context }: Exchang
  * Returns the record of the request. Returns null for an action on the collection. Ends the request if the caller may not see the record,
  * or if a precondition fails.
  */
-async function findSubject(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Row | null> {
+async function findSubject(mount: ServedMount, action: ServedAction, exchange: Exchange): Promise<Row | null> {
   if (action.on === "collection") {
     await requireParents(mount, exchange);
     if (action.method === "POST") await requireCollectionAsKnown(mount, exchange);
@@ -115,7 +115,7 @@ interface ActionSubject {
 }
 
 async function ask(
-  mount: MountInPlace,
+  mount: ServedMount,
   action: ServedAction,
   exchange: Exchange,
   { row, draft }: ActionSubject,
@@ -158,7 +158,7 @@ interface ActionOutcome {
  * same state is written.
  */
 function buildTransaction(
-  { resource, collection, personal, repeatColumns: storedColumns, links }: MountInPlace,
+  { resource, collection, personal, repeatColumns: storedColumns, links }: ServedMount,
   action: ServedAction,
   exchange: Exchange,
   { row, done: { values, changes, answer }, idempotency }: ActionOutcome,
@@ -188,7 +188,7 @@ interface ActionReplyParts {
 }
 
 async function buildReply(
-  mount: MountInPlace,
+  mount: ServedMount,
   action: ServedAction,
   exchange: Exchange,
   { row, answer }: ActionReplyParts,
@@ -208,7 +208,7 @@ function showAnswer(fields: Resource, answer: CheckedActionResult["answer"]): Re
 
 /** Answers a repeated request like the first one. If the stored answer was erased, the response says only that the request was a repeat. */
 async function repeat(
-  mount: MountInPlace,
+  mount: ServedMount,
   action: ServedAction,
   exchange: Exchange,
   { rows, answer }: Repeated,
@@ -227,7 +227,7 @@ async function repeat(
 const RESULT = ["values", "changes", "answer"];
 
 /** Checks the result of a handler. If it is invalid, throws a fault before anything is written, because the handler has a bug. */
-function readDone(mount: MountInPlace, action: ServedAction, result: unknown): CheckedActionResult {
+function readDone(mount: ServedMount, action: ServedAction, result: unknown): CheckedActionResult {
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${mount.resource.path} gave ${formatMistakes([what])}`);
   if (!isObject(result)) throw fault("no object; it has to give { values, changes, answer }, or nothing");

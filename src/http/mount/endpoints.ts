@@ -6,7 +6,7 @@ import { requireMediaType } from "../body/intake.ts";
 import type { ServedAction } from "../declarations/action.ts";
 import type { Deferral } from "../declarations/deferral.ts";
 import type { Endpoint, ServedEndpoint } from "../declarations/endpoint.ts";
-import type { Mount, MountInPlace, ResourceAction } from "../declarations/mount.ts";
+import type { Mount, ServedMount, ResourceAction } from "../declarations/mount.ts";
 import { formType } from "../formats/form.ts";
 import { getExchange, type Context, type Exchange } from "../request/exchange.ts";
 import { act } from "./acting.ts";
@@ -41,14 +41,14 @@ export function buildServedEndpoints({
 }
 
 /** Returns the endpoints of a mounted resource. */
-export function buildEndpoints(mount: MountInPlace): readonly ServedEndpoint[] {
+export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
   const { path } = mount.resource;
   const one = `${path}/{id}`;
   const { permissions, deprecations } = mount;
   const endpoints: ServedEndpoint[] = [];
   const offer = (
     action: ResourceAction,
-    handle: (served: MountInPlace, exchange: Exchange) => Eventually<Reply>,
+    handle: (served: ServedMount, exchange: Exchange) => Eventually<Reply>,
     endpoint: Omit<ServedEndpoint, "access" | "action" | "handle">,
   ): void => {
     const access = permissions[action];
@@ -101,7 +101,7 @@ function buildDeferredFacts({ guard }: Deferral): Pick<ServedEndpoint, "consumes
 }
 
 /** Returns the endpoint of an action: on the record, or on the collection. */
-function endpointOfAction(mount: MountInPlace, action: ServedAction): ServedEndpoint {
+function endpointOfAction(mount: ServedMount, action: ServedAction): ServedEndpoint {
   const { name, on, method, permission, body } = action;
   const { path } = mount.resource;
   const common = {
@@ -124,7 +124,7 @@ function endpointOfAction(mount: MountInPlace, action: ServedAction): ServedEndp
  * Runs an action. In an older shape (an earlier form of the resource), it runs the action of the newer shape. If the action answers with
  * the record, the response shows it in the requested shape.
  */
-async function actInShape(mount: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
+async function actInShape(mount: ServedMount, action: ServedAction, context: Context): Promise<Reply> {
   const { newer, resource, show, jsonMembers } = mount;
   if (newer === null) return act(mount, action, getExchange(context));
   const reply = await act(newer, action, getExchange(context));
@@ -137,7 +137,7 @@ async function actInShape(mount: MountInPlace, action: ServedAction, context: Co
  * Reads one record for a custom GET endpoint. The id is `id` in its path. Ends the request with 404 if the permission
  * does not show the record.
  */
-export function readRecord(mount: MountInPlace, context: Context): Eventually<Reply> {
+export function readRecord(mount: ServedMount, context: Context): Eventually<Reply> {
   return read(mount, getExchange(context));
 }
 
@@ -145,6 +145,6 @@ export function readRecord(mount: MountInPlace, context: Context): Eventually<Re
  * Updates one record for a custom PATCH endpoint. The id is `id` in its path. Preconditions, hooks and problems are
  * those of the mount.
  */
-export function updateRecord(mount: MountInPlace, context: Context): Promise<Reply> {
+export function updateRecord(mount: ServedMount, context: Context): Promise<Reply> {
   return update(mount, getExchange(context));
 }

@@ -1,6 +1,6 @@
 import { splitWords } from "../../core/words/words.ts";
 import { StoreTimeout, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
-import type { MountInPlace } from "../declarations/mount.ts";
+import type { ServedMount } from "../declarations/mount.ts";
 import { buildConditions, type WordCondition } from "./reads/searching.ts";
 import { collectShapes } from "./shapes.ts";
 
@@ -22,7 +22,7 @@ export interface ExplainedList {
  */
 export async function* explainLists(
   store: Store,
-  mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions" | "links" | "older">[],
+  mounts: readonly Pick<ServedMount, "resource" | "collection" | "permissions" | "links" | "older">[],
 ): AsyncGenerator<readonly ExplainedList[]> {
   for (const mount of mounts) {
     // An older shape has the same lists as the newer shape.
@@ -62,7 +62,7 @@ async function findSample(store: Store, collection: Collection): Promise<StoredR
  */
 async function findWord(
   store: Store,
-  { resource, collection }: Pick<MountInPlace, "resource" | "collection">,
+  { resource, collection }: Pick<ServedMount, "resource" | "collection">,
   sample: StoredRecord | null,
 ): Promise<WordCondition | null> {
   const words = resource.search.flatMap((field) => splitWords(String(sample?.[field] ?? "")));

@@ -2,7 +2,7 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
-import type { Listing, Mount, MountInPlace } from "../declarations/mount.ts";
+import type { Listing, Mount, ServedMount } from "../declarations/mount.ts";
 import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
 
 /** Returns a sentence with the fix for each mount whose parent, relation or newer shape is not mounted. */
@@ -42,22 +42,22 @@ export function collectCollections(mounts: readonly Mount[]): readonly Collectio
 }
 
 /** Links each mount to its parent, its newer shape and its relations. Throws `DeclarationError` if one of them is not mounted. */
-export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
+export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
   const mistakes = misplacedMounts(mounts);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
-  const mountsByResource = new Map<Resource, MountInPlace>();
-  const relations = new Map<Resource, Relation<MountInPlace>[]>();
+  const mountsByResource = new Map<Resource, ServedMount>();
+  const relations = new Map<Resource, Relation<ServedMount>[]>();
   const listedBy = new Map<Resource, Listing[]>();
-  const referrers = new Map<Resource, MountInPlace[]>();
-  const place = (each: Mount): MountInPlace => {
+  const referrers = new Map<Resource, ServedMount[]>();
+  const place = (each: Mount): ServedMount => {
     const existing = mountsByResource.get(each.resource);
     if (existing !== undefined) return existing;
     const { within } = each.resource;
     const outer = within === null ? null : mounts.find((other) => other.resource === within)!;
     const newer = each.older === null ? null : mounts.find((other) => other === each.older!.newer)!;
-    const own: Relation<MountInPlace>[] = [];
+    const own: Relation<ServedMount>[] = [];
     const listings: Listing[] = [];
-    const referring: MountInPlace[] = [];
+    const referring: ServedMount[] = [];
     const inPlace = {
       ...each,
       parent: outer === null ? null : place(outer),
@@ -95,7 +95,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
   return all;
 }
 
-function refersTo({ collection, links }: MountInPlace, table: string): boolean {
+function refersTo({ collection, links }: ServedMount, table: string): boolean {
   return (
     collection.columns.some(({ references }) => references?.collection === table) ||
     links.some(({ to }) => to === table)

@@ -3,7 +3,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { isKeyScanned, isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
 import { buildLinkedRows, type Link } from "../declarations/links.ts";
-import type { MountInPlace } from "../declarations/mount.ts";
+import type { ServedMount } from "../declarations/mount.ts";
 import type { WordCondition } from "./reads/searching.ts";
 
 /** One kind of list that a declaration allows. */
@@ -27,7 +27,7 @@ interface SingleFilter {
   readonly where: Where;
 }
 
-type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "links">;
+type Shaped = Pick<ServedMount, "resource" | "collection" | "permissions" | "links">;
 
 /**
  * Returns the kinds of lists of a resource: no filter, a search, each single filter, and each pair of a filter with an `eq` filter.

@@ -1,7 +1,7 @@
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import { StoreTimeout, type Key, type StoredRecord } from "../../store/store.ts";
-import type { MountInPlace } from "../declarations/mount.ts";
+import type { ServedMount } from "../declarations/mount.ts";
 import type { Exchange } from "../request/exchange.ts";
 import { askForRelated } from "./reads/asking.ts";
 import { MAX_EXPANDED_CHARACTERS } from "./reads/expand/expanded.ts";
@@ -13,7 +13,7 @@ import { combineVerdicts, type KeyDecision } from "./reads/expand/verdicts.ts";
  */
 export async function readValues(
   exchange: Exchange,
-  mount: MountInPlace,
+  mount: ServedMount,
   field: string,
   verdicts: ReadonlyMap<Key, KeyDecision>,
 ): Promise<ReadonlyMap<Key, unknown> | null> {
@@ -50,7 +50,7 @@ export async function readValues(
  * Returns the shown record. Returns null if a computed field throws. Then only the value is missing in this response. A request for the
  * record itself reports the error.
  */
-function findShown({ show }: MountInPlace, record: StoredRecord): Readonly<Record<string, unknown>> | null {
+function findShown({ show }: ServedMount, record: StoredRecord): Readonly<Record<string, unknown>> | null {
   try {
     return show(record);
   } catch {

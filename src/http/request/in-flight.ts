@@ -6,12 +6,12 @@ interface WaitingRequest {
   place: number | null;
   /** The number of consecutive checks, one per second, in which the request was waiting. */
   seconds: number;
-  readonly way: Walking;
+  readonly state: RequestState;
   giveUp(): void;
 }
 
 /** The state of a request. While its body arrives (`phase` is `arriving`), only the time limits of the binding apply. */
-interface Walking {
+interface RequestState {
   readonly exchange: { readonly phase: string; readonly writing: number } | null;
 }
 
@@ -43,8 +43,8 @@ export class InFlight {
   }
 
   /** Adds a request. `giveUp` answers it without the result that it waits for. */
-  add(way: Walking, giveUp: () => void): WaitingRequest {
-    const request: WaitingRequest = { place: this.#waiting.length, seconds: 0, way, giveUp };
+  add(state: RequestState, giveUp: () => void): WaitingRequest {
+    const request: WaitingRequest = { place: this.#waiting.length, seconds: 0, state, giveUp };
     this.#waiting.push(request);
     this.#timer ??= setInterval(() => this.#look(), 1000).unref();
     return request;
@@ -66,7 +66,7 @@ export class InFlight {
       this.#timer = null;
     }
     for (const request of this.#waiting.slice()) {
-      const { exchange } = request.way;
+      const { exchange } = request.state;
       const patience = exchange !== null && exchange.writing > 0 ? WRITING_SECONDS : 0;
       if (exchange?.phase === "arriving") request.seconds = 0;
       // The check compares before it counts, because the first second may have been only a part of a second.

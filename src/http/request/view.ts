@@ -25,7 +25,7 @@ export interface View {
   /** The path below which the service is mounted, without a slash at its end. Empty for the root. */
   readonly basePath: string;
   /** The requested endpoint. Null if the request ended before it was known. */
-  readonly place: Place | null;
+  readonly place: RequestedEndpoint | null;
   /** The deprecated parts that the request uses. */
   readonly deprecations: readonly Deprecated[];
   /** The request data, as far as it was read. */
@@ -55,7 +55,7 @@ export interface View {
 }
 
 /** The requested endpoint. */
-export interface Place {
+export interface RequestedEndpoint {
   /** The declared path: `/orders/{id}`. */
   readonly path: string;
   readonly params: Readonly<Record<string, number | string>>;

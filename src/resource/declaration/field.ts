@@ -194,10 +194,10 @@ export interface ComputedSQL {
  * one member, because editors would expand a type alias.
  */
 export interface OptionNames<O> {
-  readonly names: { [K in keyof O]-?: {} extends Pick<O, K> ? never : ToldBy<K, O[K]> }[keyof O];
+  readonly names: { [K in keyof O]-?: {} extends Pick<O, K> ? never : NamesOf<K, O[K]> }[keyof O];
 }
 
-type ToldBy<K, V> = K extends "default"
+type NamesOf<K, V> = K extends "default"
   ? V extends (...context: never[]) => unknown
     ? "default" | "made"
     : V extends {} | null

@@ -1,4 +1,4 @@
-import type { MountInPlace } from "../../door/resources.ts";
+import type { ServedMount } from "../../door/resources.ts";
 import type { Key, Store, StoredRecord } from "../../door/stores.ts";
 import { loadPages } from "./pages.ts";
 import { listPathParameters } from "./resource-names.ts";
@@ -9,13 +9,13 @@ const PAGE = 1000;
 export type ExportedRecord = Readonly<Record<string, unknown>>;
 
 /** Returns the columns of an export, in order. */
-export function exportedColumns(mount: MountInPlace): readonly string[] {
+export function exportedColumns(mount: ServedMount): readonly string[] {
   const [id, ...others] = mount.shown;
   return [id!, ...listPathParameters(mount), ...others];
 }
 
 /** Returns all records of a resource in the order of their ids, a page at a time. Leaves out fields that are never shown. */
-export async function* exportRecords(store: Store, mount: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
+export async function* exportRecords(store: Store, mount: ServedMount): AsyncGenerator<readonly ExportedRecord[]> {
   const columns = exportedColumns(mount);
   for await (const rows of loadPages(store, mount.collection, PAGE)) {
     const places = await placesOfEach(
@@ -33,7 +33,7 @@ export async function* exportRecords(store: Store, mount: MountInPlace): AsyncGe
 /** Returns the ids of all parents of each record. The record has the id of its parent, and the parent has the id of the next one. */
 async function placesOfEach(
   store: Store,
-  { resource: { parentColumn }, parent }: MountInPlace,
+  { resource: { parentColumn }, parent }: ServedMount,
   records: readonly StoredRecord[],
 ): Promise<readonly ExportedRecord[]> {
   if (parentColumn === null || parent === null) return records.map(() => ({}));

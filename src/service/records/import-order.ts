@@ -1,4 +1,4 @@
-import { Flaw, type MountInPlace } from "../../door/resources.ts";
+import { Flaw, type ServedMount } from "../../door/resources.ts";
 import type { Key } from "../../door/stores.ts";
 import type { ImportLine } from "./import-users.ts";
 import { parseId, parseValue, type RecordReading } from "./read-record.ts";
@@ -38,7 +38,7 @@ export interface FileReference {
 }
 
 /** Returns the references of a resource, in columns and in lists. */
-export function collectReferences({ collection, links }: MountInPlace): readonly FileReference[] {
+export function collectReferences({ collection, links }: ServedMount): readonly FileReference[] {
   const columns = collection.columns.flatMap(({ name, nullable = false, references }) =>
     references === undefined ? [] : [{ name, to: references.collection, isOptional: nullable }],
   );
@@ -47,7 +47,7 @@ export function collectReferences({ collection, links }: MountInPlace): readonly
 
 /** Returns the ids that a field of a record refers to. An invalid value refers to none, and is refused later with its line. */
 export function readTargets(
-  { resource }: MountInPlace,
+  { resource }: ServedMount,
   name: string,
   record: ImportLine["record"],
   isText: boolean,
@@ -61,7 +61,7 @@ export function readTargets(
 
 /** Makes the order of one import. */
 export function importOrder(
-  mount: MountInPlace,
+  mount: ServedMount,
   { isText, withIds }: Pick<RecordReading, "isText" | "withIds">,
 ): ImportOrder {
   const { resource } = mount;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Account } from "../../door/auth.ts";
-import { Flaw, type MountInPlace } from "../../door/resources.ts";
+import { Flaw, type ServedMount } from "../../door/resources.ts";
 import type { Change, Collection, Store, Transaction, WrittenValues } from "../../door/stores.ts";
 import type { GatheringStore, Task, Together } from "./gathering-store.ts";
 import { importOrder, type ImportOrder, type OrderedLine } from "./import-order.ts";
@@ -74,7 +74,7 @@ const DRY_RUN = "dry run";
 /** Starts or resumes an import. */
 export async function importRecords(
   { gathering, store, ask }: Importing,
-  mount: MountInPlace,
+  mount: ServedMount,
   options: RecordImportOptions,
 ): Promise<RecordImport> {
   const { file, dryRun } = options;
@@ -169,7 +169,7 @@ function forget(key: string): Change {
   return { kind: "deleteAll", collection: importsCollection, where: { column: "id", operator: "eq", value: key } };
 }
 
-function createImportKey(mount: MountInPlace, file: string, options: RecordImportOptions): string {
+function createImportKey(mount: ServedMount, file: string, options: RecordImportOptions): string {
   const { isText, withIds, as, others } = options;
   const together = others === undefined ? [] : [others.later];
   const who = as === null ? [] : [as.id];
@@ -201,7 +201,7 @@ interface LeftOut {
 
 /** Makes the task of one line. It sends a request, so that every rule of the resource applies. */
 function createTask(
-  mount: MountInPlace,
+  mount: ServedMount,
   each: ImportLine | OrderedLine,
   left: LeftOut,
   reading: RecordReading,
@@ -245,7 +245,7 @@ interface ProblemShown {
  * references in `late`, which are set later, and adds the changes that belong to the record.
  */
 function withServerValues(
-  { collection, links }: MountInPlace,
+  { collection, links }: ServedMount,
   transaction: Transaction,
   { id, serverValues }: ReadRecord,
   { late, added }: LeftOut,

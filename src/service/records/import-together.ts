@@ -1,4 +1,4 @@
-import { Flaw, type MountInPlace } from "../../door/resources.ts";
+import { Flaw, type ServedMount } from "../../door/resources.ts";
 import type { Change, Collection, Key } from "../../door/stores.ts";
 import { collectReferences, readTargets } from "./import-order.ts";
 import type { ImportLine } from "./import-users.ts";
@@ -23,7 +23,7 @@ export interface OpenReferences {
 
 /** Finds the references of a file to the other files of the same command. */
 export function openReferences(
-  mount: MountInPlace,
+  mount: ServedMount,
   { later, ids }: OtherFiles,
   { isText }: { readonly isText: boolean },
 ): OpenReferences {
@@ -57,10 +57,10 @@ export function openReferences(
  * repeated command uses the same. Returns the mounts that require each other if there is no such order.
  */
 export function orderMounts(
-  mounts: readonly MountInPlace[],
-): { readonly ordered: readonly MountInPlace[] } | { readonly circle: readonly MountInPlace[] } {
+  mounts: readonly ServedMount[],
+): { readonly ordered: readonly ServedMount[] } | { readonly circle: readonly ServedMount[] } {
   const left = new Set(mounts);
-  const ordered: MountInPlace[] = [];
+  const ordered: ServedMount[] = [];
   while (left.size > 0) {
     const next = [...left].find((each) => [...left].every((other) => other === each || !requires(each, other)));
     if (next === undefined) return { circle: [...left] };
@@ -71,7 +71,7 @@ export function orderMounts(
 }
 
 /** Returns true if no record of a mount can exist without a record of another one. */
-export function requires(mount: MountInPlace, other: MountInPlace): boolean {
+export function requires(mount: ServedMount, other: ServedMount): boolean {
   return (
     mount.parent === other ||
     collectReferences(mount).some(({ to, isOptional }) => !isOptional && to === other.collection.name)

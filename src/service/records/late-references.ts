@@ -1,4 +1,4 @@
-import type { MountInPlace } from "../../door/resources.ts";
+import type { ServedMount } from "../../door/resources.ts";
 import type { Change, Key, Store, Value } from "../../door/stores.ts";
 import type { Task } from "./gathering-store.ts";
 import type { LateReference } from "./import-order.ts";
@@ -13,7 +13,7 @@ export const NO_RECORD = "There is no record with this id.";
  * same transaction.
  */
 export function lateTask(
-  mount: MountInPlace,
+  mount: ServedMount,
   each: LateReference,
   { isText }: Pick<RecordReading, "isText">,
   store: Store,
@@ -36,7 +36,7 @@ export function lateTask(
 }
 
 function lateChanges(
-  { resource, collection, links }: MountInPlace,
+  { resource, collection, links }: ServedMount,
   { record, id, late }: LateReference,
   isText: boolean,
 ): readonly Change[] {

@@ -1,6 +1,6 @@
 import { Problem, readJSON } from "../../door/http.ts";
 import { integer, text } from "../../door/index.ts";
-import { Flaw, uuid, type Field, type MountInPlace, type Resource } from "../../door/resources.ts";
+import { Flaw, uuid, type Field, type ServedMount, type Resource } from "../../door/resources.ts";
 import { listPathParameters } from "./resource-names.ts";
 
 /** How the records of a file are read. */
@@ -46,7 +46,7 @@ export interface ReadRecord {
 
 /** Reads one record. Reports values that its fields refuse, with their names. */
 export function readRecord(
-  mount: MountInPlace,
+  mount: ServedMount,
   record: Readonly<Record<string, unknown>>,
   { isText, withIds, missing }: RecordReading,
 ): ReadRecord | { readonly reasons: readonly string[] } {
@@ -89,7 +89,7 @@ const CALLER_REQUIRED =
   "This field holds the user who sends the record, and an import has none. Add a column for it to the file, or name the user: --as USERNAME.";
 
 /** Returns the parents, outermost first. */
-function collectParents({ parent }: MountInPlace): readonly MountInPlace[] {
+function collectParents({ parent }: ServedMount): readonly ServedMount[] {
   return parent === null ? [] : [...collectParents(parent), parent];
 }
 

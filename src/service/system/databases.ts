@@ -19,7 +19,7 @@ import {
   type Content,
   type CopiedCount,
   type Stats,
-  type TellCopied,
+  type ReportCopied,
 } from "../../door/stores.ts";
 import type { Database } from "../settings/values.ts";
 import { endLogins, type EndedLogins, type Ending } from "../users/end-logins.ts";
@@ -28,7 +28,11 @@ import { endLogins, type EndedLogins, type Ending } from "../users/end-logins.ts
 export type Report = (done: number, total: number) => void;
 
 /** Copies everything into an empty database. Keeps the copy only if both databases then have the same content. */
-export async function moveDatabase(from: Database, to: Database, report: TellCopied): Promise<readonly CopiedCount[]> {
+export async function moveDatabase(
+  from: Database,
+  to: Database,
+  report: ReportCopied,
+): Promise<readonly CopiedCount[]> {
   const source = await (from.kind === "sqlite" ? sqliteSource(path.resolve(from.path)) : postgresSource(from.url));
   try {
     const target = await (to.kind === "sqlite" ? sqliteTarget(path.resolve(to.path)) : postgresTarget(to.url));

@@ -28,7 +28,7 @@ export async function sqliteTarget(path: string): Promise<StoreTarget> {
 
 /** Checks a whole SQLite file, also while it is in use. `report` receives the number of finished tables. */
 export async function checkSQLite(path: string, report: ReportPages = () => undefined): Promise<Checked> {
-  requireArguments("checkSQLite", arguments, { path: text, tell: optional(aFunction) });
+  requireArguments("checkSQLite", arguments, { path: text, report: optional(aFunction) });
   return (await import("./whole/check.ts")).checkFile(path, report);
 }
 
@@ -40,13 +40,13 @@ export async function measureSQLite(path: string): Promise<Stats> {
 
 /** Writes one state of a SQLite file into another file, also while the first file is in use. Returns the size of the copy in bytes. */
 export async function backupSQLite(path: string, to: string, replace: boolean, report: ReportPages): Promise<number> {
-  requireArguments("backupSQLite", arguments, { path: text, to: text, replace: aBoolean, tell: aFunction });
+  requireArguments("backupSQLite", arguments, { path: text, to: text, replace: aBoolean, report: aFunction });
   return (await import("./whole/backup.ts")).backupFile(path, to, replace, report);
 }
 
 /** Starts to replace a SQLite file with a backup. */
 export async function restoreSQLite(file: string, place: string, report: ReportPages): Promise<Restoring> {
-  requireArguments("restoreSQLite", arguments, { file: text, place: text, tell: aFunction });
+  requireArguments("restoreSQLite", arguments, { file: text, place: text, report: aFunction });
   return (await import("./whole/restore.ts")).beginRestore(file, place, report);
 }
 

@@ -14,14 +14,14 @@ import type {
 } from "../../store/store.ts";
 
 /** The separate database of one test, with a store that uses it. */
-export interface Place {
+export interface TestDatabase {
   readonly store: Store;
   reopen(): Promise<Store>;
   dispose(): Promise<void>;
 }
 
 /** Declares one promise and its test. The test gets an open store with the collections of `library`. */
-export type Promises = (title: string, keep: (store: Store, place: Place) => Promise<void>) => void;
+export type Promises = (title: string, keep: (store: Store, place: TestDatabase) => Promise<void>) => void;
 
 /** A column of every type, most of them nullable. */
 export const people: Collection = {

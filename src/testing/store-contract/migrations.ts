@@ -9,7 +9,7 @@ import {
   where,
   write,
   written,
-  type Place,
+  type TestDatabase,
   type Promises,
 } from "./library.ts";
 
@@ -196,7 +196,7 @@ function withColumns(columns: readonly Column[]): Collection {
   return { ...plants, columns };
 }
 
-async function reopenedWith(place: Place, ...collections: Collection[]): Promise<Store> {
+async function reopenedWith(place: TestDatabase, ...collections: Collection[]): Promise<Store> {
   const store = await place.reopen();
   await store.open(collections);
   return store;

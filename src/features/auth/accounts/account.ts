@@ -5,7 +5,7 @@ import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { ifNoneMatch, notModified } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
-import { type MountInPlace, type Prepared, type Write, mount } from "../../../http/declarations/mount.ts";
+import { type ServedMount, type Prepared, type Write, mount } from "../../../http/declarations/mount.ts";
 import { storedOf } from "../../../http/declarations/table.ts";
 import { readRecord, updateRecord } from "../../../http/mount/endpoints.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
@@ -120,7 +120,7 @@ const buildDocumentation = (account: Account) =>
   }) satisfies Record<string, EndpointDocumentation>;
 
 /** Mounts accounts as a resource of the accounts table. Its secret columns are hidden. */
-function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
+function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
   const mounted = mount(account, { permission: { read: ownOrAny, update: changesAccount }, personal: true });
   const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
     write.kind === "update" ? prepareChange(parts, write) : {};

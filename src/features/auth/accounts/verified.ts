@@ -1,5 +1,5 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { MountInPlace } from "../../../http/declarations/mount.ts";
+import type { ServedMount } from "../../../http/declarations/mount.ts";
 import { insert, storedOf, update } from "../../../http/declarations/table.ts";
 import { writeDirectly } from "../../../http/mount/writes/direct.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
@@ -118,6 +118,6 @@ export function addressMoved(
 }
 
 /** Returns the users as a mount, for writes by other endpoints. */
-function placeUsers({ users }: AccountsParts): MountInPlace {
+function placeUsers({ users }: AccountsParts): ServedMount {
   return { ...users, parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
 }

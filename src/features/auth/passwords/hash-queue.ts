@@ -15,7 +15,7 @@ export interface Asker {
 }
 
 /** A place in the queue. */
-export interface Place {
+export interface QueueSlot {
   /** Waits for a turn and runs the task. Throws 503 if this place was given to another caller during the wait. */
   run<T>(task: () => Promise<T>): Promise<T>;
 }
@@ -34,7 +34,7 @@ export interface HashQueue {
    * Holds a place until its task starts, or until `use` ends without starting a task. If all places are taken, the caller with the most
    * places loses its newest place. Throws 503 if that is the place of this request.
    */
-  hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T>;
+  hold<T>(asker: Asker, use: (place: QueueSlot) => Promise<T>): Promise<T>;
   load(): { readonly running: number; readonly waiting: number };
 }
 
@@ -75,7 +75,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
   let clock = 0;
   let free = running;
 
-  async function hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T> {
+  async function hold<T>(asker: Asker, use: (place: QueueSlot) => Promise<T>): Promise<T> {
     const lost = Promise.withResolvers<never>();
     // The request may lose its place when no code waits for `lost` any more. Without this handler, Node would report an unhandled
     // rejection.

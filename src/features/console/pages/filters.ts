@@ -24,7 +24,7 @@ const words: Readonly<Record<Operator, string>> = {
  */
 export function drawFilters({ view }: Drawing, resource: Resource): Markup {
   if (resource.filters.size === 0) return html``;
-  const hiddenInputs = keptInputs(view);
+  const hiddenInputs = retainedInputs(view);
   const fields = [...resource.filters].map(([field, operators]) => {
     const forms = operators.map((operator) => {
       const id = `filter-${field}-${operator}`;
@@ -49,7 +49,7 @@ export function drawFilters({ view }: Drawing, resource: Resource): Markup {
  * Returns hidden inputs with the current parameters, for a form that adds or changes one. Leaves out the cursor, so that the list starts at
  * its first page.
  */
-export function keptInputs(view: View, without?: string): readonly Markup[] {
+export function retainedInputs(view: View, without?: string): readonly Markup[] {
   const retained = readParameters(view).filter(([name]) => name !== "cursor" && name !== without);
   return retained.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
 }

@@ -12,7 +12,7 @@ import { writeRaw } from "../forms/raw-form.ts";
 import { column, goingNote, table } from "../parts.ts";
 import { resolveAddress, recordAddress, formatTitle, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
-import { drawChips, drawFilters, keptInputs } from "./filters.ts";
+import { drawChips, drawFilters, retainedInputs } from "./filters.ts";
 
 type ListedRow = Readonly<Record<string, unknown>>;
 
@@ -177,7 +177,7 @@ export function drawExpansions(view: View): readonly Markup[] {
 function drawSearch({ view }: Drawing, resource: Resource): PageContent {
   if (resource.search.length === 0) return "";
   const searchText = findParameter(view, "search") ?? "";
-  return html`<form class="find" role="search" action="${view.call.path}">${keptInputs(view, "search")}<label class="vh" for="search">Search ${resource.plural}</label>
+  return html`<form class="find" role="search" action="${view.call.path}">${retainedInputs(view, "search")}<label class="vh" for="search">Search ${resource.plural}</label>
 <input id="search" type="search" name="search" value="${searchText}" placeholder="Search" required autocomplete="off" data-key="/"></form>`;
 }
 

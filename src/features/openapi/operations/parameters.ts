@@ -1,6 +1,6 @@
 import type { Deprecated } from "../../../core/deprecation.ts";
 import { textOperators, type Operator } from "../../../core/operators.ts";
-import type { MountInPlace } from "../../../http/declarations/mount.ts";
+import type { ServedMount } from "../../../http/declarations/mount.ts";
 import { collectParameters } from "../../../http/declarations/parameters.ts";
 import { FORMAT_PARAMETER, type Format } from "../../../http/request/format.ts";
 import type { Field } from "../../../resource/declaration/field.ts";
@@ -107,7 +107,7 @@ export function limitParameter({ pageSize }: Resource): JSONObject {
 }
 
 /** Returns the parameters of the path. */
-export function pathParameters(path: string, mounted?: MountInPlace): readonly JSONObject[] {
+export function pathParameters(path: string, mounted?: ServedMount): readonly JSONObject[] {
   return collectParameters(path, mounted).map(({ name, type }) => {
     const schema = type === "text" ? { type: "string", minLength: 1, maxLength: 200 } : idSchemas[type];
     return { name, in: "path", required: true, schema };

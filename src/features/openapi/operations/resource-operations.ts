@@ -1,5 +1,5 @@
 import type { ProblemCode } from "../../../core/problem/catalogue.ts";
-import type { Mount, MountInPlace, ResourceAction } from "../../../http/declarations/mount.ts";
+import type { Mount, ServedMount, ResourceAction } from "../../../http/declarations/mount.ts";
 import { expandableNames } from "../../../http/declarations/relations.ts";
 import type { Format } from "../../../http/request/format.ts";
 import { exampleDraft, examplePatch, exampleRecord } from "../examples.ts";
@@ -16,7 +16,7 @@ export type SchemaNames = Readonly<
 
 /** A resource in the form that its operations use. */
 export interface OperationSubject {
-  readonly mount: MountInPlace;
+  readonly mount: ServedMount;
   readonly formats: readonly Format[];
   readonly names: SchemaNames;
   readonly tag: string;

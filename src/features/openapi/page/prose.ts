@@ -74,12 +74,17 @@ export function drawShape(writing: DocumentContext, unresolved: unknown, within:
   return html`<dl class="facts-list">${rows}</dl>`;
 }
 
-interface Place {
+interface MemberContext {
   readonly isNeeded: boolean;
   readonly within: readonly unknown[];
 }
 
-function drawMember(writing: DocumentContext, name: string, unresolved: unknown, { isNeeded, within }: Place): Markup {
+function drawMember(
+  writing: DocumentContext,
+  name: string,
+  unresolved: unknown,
+  { isNeeded, within }: MemberContext,
+): Markup {
   const schema = resolved(writing.document, unresolved);
   const isNested = ["properties", "items", "anyOf", "oneOf"].some((each) => schema[each] !== undefined);
   const marks = [

@@ -2,11 +2,11 @@ import type { QueryCondition } from "../../../resource/conditions.ts";
 import type { Filter } from "../../../resource/query.ts";
 import type { Key, Value, Where } from "../../../store/store.ts";
 import { buildLinkedRows } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { convertFilter } from "../older/translating.ts";
 
 /** The part of a mount that filters need, also in an older shape. */
-type Filtered = Pick<MountInPlace, "links" | "older">;
+type Filtered = Pick<ServedMount, "links" | "older">;
 
 /**
  * Returns the condition for filters. Returns null if there are none. If the same field and operator are given twice, a row must match one

@@ -4,7 +4,7 @@ import { isIssues } from "../../../core/problem/problem.ts";
 import { readListRequest, type AskedOnce } from "../../../resource/query.ts";
 import { isServed } from "../../../store/served.ts";
 import type { ListQuery, Where } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { expandableNames } from "../../declarations/relations.ts";
 import { invalid } from "../../request/exchange.ts";
 import { FORMAT_PARAMETER } from "../../request/format.ts";
@@ -59,13 +59,13 @@ const MAX_CACHED = 100;
 const SLOTS = 256;
 /** The maximum length of a cached text, in characters. Each resource has a cache, and a caller may try to fill all of them. */
 const LONGEST = 1000;
-const remembered = new WeakMap<MountInPlace, QueryCache>();
+const remembered = new WeakMap<ServedMount, QueryCache>();
 
 /**
  * Parses the text of a query. Caches a text only when it is requested a second time, because adding it to the cache costs more than parsing
  * it.
  */
-export function readQueryText(mount: MountInPlace, text: string): ListRequest {
+export function readQueryText(mount: ServedMount, text: string): ListRequest {
   if (text.length > LONGEST) return readAsked(mount, text);
   const { repeated: cache, once, places } = resolveQueryCache(mount);
   const place = chooseSlot(text);
@@ -83,7 +83,7 @@ export function readQueryText(mount: MountInPlace, text: string): ListRequest {
   return repeated;
 }
 
-function resolveQueryCache(mount: MountInPlace): QueryCache {
+function resolveQueryCache(mount: ServedMount): QueryCache {
   let memory = remembered.get(mount);
   if (memory === undefined) {
     memory = {
@@ -103,7 +103,7 @@ function chooseSlot(text: string): number {
   return place & (SLOTS - 1);
 }
 
-function readAsked(mount: MountInPlace, text: string): ListRequest {
+function readAsked(mount: ServedMount, text: string): ListRequest {
   const parameters = parseQuery(text);
   const request = readListRequest(
     mount.resource,
@@ -121,7 +121,7 @@ function readAsked(mount: MountInPlace, text: string): ListRequest {
 
 /** Returns the query for the requested rows, with their order, columns and expansions. */
 export function askFor(
-  mount: MountInPlace,
+  mount: ServedMount,
   where: Where | null,
   { search, sort, limit, cursor, fields, expand }: AskedOnce,
 ): Omit<ListRequest, "shape" | "addressQuery" | "deprecations"> {

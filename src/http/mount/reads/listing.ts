@@ -7,7 +7,7 @@ import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { isServed } from "../../../store/served.ts";
 import type { BesideQuery, ListQuery, ListText, Sort, Value, Where } from "../../../store/store.ts";
 import { contentTag } from "../../answer/writing.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Cursor, Cursors } from "../../request/cursors.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { readInRound } from "../../scheduling/rounds.ts";
@@ -27,12 +27,12 @@ import { addSearch } from "./searching.ts";
 const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
 
 /** Answers GET of a collection with one keyset page and links to the previous and the next page. */
-export function list(mount: MountInPlace, exchange: Exchange): Eventually<Reply> {
+export function list(mount: ServedMount, exchange: Exchange): Eventually<Reply> {
   return listAsked(mount, exchange, readQueryText(mount, exchange.query));
 }
 
 /** Returns the requested page, for a query in the address or in the body. */
-export function listAsked(mount: MountInPlace, exchange: Exchange, request: ListRequest): Eventually<Reply> {
+export function listAsked(mount: ServedMount, exchange: Exchange, request: ListRequest): Eventually<Reply> {
   exchange.useDeprecated(request.deprecations);
   const { call, identityWasRead, observedIdentity } = exchange;
   const caller = identityWasRead ? (observedIdentity?.id ?? null) : null;
@@ -62,7 +62,7 @@ export function listAsked(mount: MountInPlace, exchange: Exchange, request: List
 
 /** Returns the page as this caller sees it: with its expansions and computed fields, or in an older shape. */
 function convertPage(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   { fields, expanding }: Pick<ListRequest, "fields"> & { readonly expanding: Expanding | null },
   page: ListText,
@@ -73,7 +73,7 @@ function convertPage(
 }
 
 function buildReply(
-  { resource, jsonMembers, cache }: MountInPlace,
+  { resource, jsonMembers, cache }: ServedMount,
   { showing }: ListRequest,
   shown: ExpandedJSON,
   { headers, tag }: { readonly headers: ListHeaders; readonly tag: string },
@@ -92,7 +92,7 @@ function buildReply(
 
 /** Adds two conditions to a query: the rows belong to the parent in the path, and the permission allows them. */
 function narrowQuery(
-  { resource: { parentColumn } }: MountInPlace,
+  { resource: { parentColumn } }: ServedMount,
   { only, params }: Pick<Exchange, "only" | "params">,
   { query }: ListRequest,
 ): ListQuery {
@@ -109,7 +109,7 @@ const tags = new WeakMap<ExpandedJSON, string>();
 /**
  * Returns the ETag that this caller would get for the collection without a query. Returns null if the caller may not read the collection.
  */
-export function tagOfCollection(mount: MountInPlace, exchange: Exchange): Eventually<string | null> {
+export function tagOfCollection(mount: ServedMount, exchange: Exchange): Eventually<string | null> {
   const { identity, params } = exchange;
   const { list } = mount.permissions;
   const decision =
@@ -196,7 +196,7 @@ type ListHeaders = readonly (readonly [string, string])[];
  * The requested position in a list. `binding` returns the text that its cursors are valid for: the path, the caller, the filters and the
  * order.
  */
-interface Place {
+interface PageContext {
   readonly caller: number | null;
   readonly binding: () => string;
   readonly cursor: Cursor | null;
@@ -204,7 +204,7 @@ interface Place {
 }
 
 /** The values that the links of a page depend on, in addition to the page. */
-interface Linked extends Pick<Place, "caller" | "addressQuery"> {
+interface Linked extends Pick<PageContext, "caller" | "addressQuery"> {
   readonly path: string;
   readonly cursors: Cursors;
 }
@@ -212,7 +212,12 @@ interface Linked extends Pick<Place, "caller" | "addressQuery"> {
 /** The cached links of pages. A store may return the same page object again, and making and signing links costs more than a lookup. */
 const linked = new WeakMap<ListText, Linked & { readonly links: ListHeaders }>();
 
-function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<ListHeaders> {
+function resolveLinks(
+  exchange: Exchange,
+  query: ListQuery,
+  place: PageContext,
+  page: ListText,
+): Eventually<ListHeaders> {
   const make = (): Eventually<ListHeaders> => makeLinks(exchange, query, place, page);
   if (query.repeated !== true || place.cursor !== null) return make();
   const { caller, addressQuery } = place;
@@ -236,7 +241,7 @@ function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: 
 function makeLinks(
   exchange: Exchange,
   query: ListQuery,
-  { binding, cursor, addressQuery }: Place,
+  { binding, cursor, addressQuery }: PageContext,
   page: ListText,
 ): Eventually<ListHeaders> {
   const { service, call } = exchange;

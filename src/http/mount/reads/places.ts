@@ -1,6 +1,6 @@
 import type { Filter, ListRequest } from "../../../resource/query.ts";
 import type { Key } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import type { Params } from "../../request/path.ts";
 
@@ -59,7 +59,7 @@ const wholeList = formatShape({ filters: [], search: [], sort: [{ field: "id", d
 /** Returns the address of the next page. */
 export function addressOfNext(
   { service }: Exchange,
-  { resource }: MountInPlace,
+  { resource }: ServedMount,
   { params, lastId, caller, expand }: PlaceWithin,
 ): string {
   const path = service.basePath + resource.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name]));

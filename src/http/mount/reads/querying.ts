@@ -1,7 +1,7 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { isIssues, type Issue } from "../../../core/problem/problem.ts";
 import { readQueryBody } from "../../../resource/query-body.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { expandableNames } from "../../declarations/relations.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { yieldBetweenSteps } from "../../scheduling/slices.ts";
@@ -14,13 +14,13 @@ import { listAsked } from "./listing.ts";
  * Answers QUERY of a collection (RFC 10008). It is like GET, but the query is in the body. Only the caller's own cache may store the
  * response.
  */
-export async function query(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+export async function query(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   const request = readAsked(mount, exchange);
   await yieldBetweenSteps(exchange.body);
   return { ...(await listAsked(mount, exchange, request)), cache: "private" };
 }
 
-function readAsked(mount: MountInPlace, exchange: Exchange): ListRequest {
+function readAsked(mount: ServedMount, exchange: Exchange): ListRequest {
   const fromAddress = cursorInAddress(exchange);
   const request = readQueryBody(mount.resource, exchange.body?.value, expandableNames(mount));
   if (isIssues(request)) throw invalid(request);

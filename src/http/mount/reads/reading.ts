@@ -8,7 +8,7 @@ import { readRecordRequest, type ListRequest } from "../../../resource/query.ts"
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
 import { tagWithNoted, tagWithShape } from "../../answer/tags.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { expandableNames } from "../../declarations/relations.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { scopesLet } from "../../request/permitting.ts";
@@ -20,7 +20,7 @@ import { Question } from "./expand/verdicts.ts";
 import { matches } from "./matches.ts";
 
 /** Answers GET of one record. */
-export function read(mount: MountInPlace, exchange: Exchange): Eventually<Reply> {
+export function read(mount: ServedMount, exchange: Exchange): Eventually<Reply> {
   const request = exchange.query === "" ? whole : requireAsked(mount, exchange);
   return after(findVisible(mount, exchange), (row) => {
     if (row === null) throw problem("not_found");
@@ -34,7 +34,7 @@ type ReadRequest = Pick<ListRequest, "fields" | "expand">;
 
 const whole: ReadRequest = { fields: null, expand: [] };
 
-function requireAsked(mount: MountInPlace, exchange: Exchange): ReadRequest {
+function requireAsked(mount: ServedMount, exchange: Exchange): ReadRequest {
   const request = readRecordRequest(mount.resource, exchange.parameters(), expandableNames(mount));
   if (isIssues(request)) throw invalid(request);
   if (request.fields !== null) exchange.useDeprecated(collectDeprecatedFields(mount.resource, request.fields));
@@ -45,7 +45,7 @@ function requireAsked(mount: MountInPlace, exchange: Exchange): ReadRequest {
  * Returns the record with its expansions. Its ETag is computed from everything that is shown, so it changes when a related record changes.
  */
 async function showExpanded(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   { record }: Row,
   { fields, expand }: ReadRequest,
@@ -64,7 +64,7 @@ async function showExpanded(
 
 /** Returns the reply that shows a record in its current state. */
 export function showRow(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   row: Row,
   fields: readonly string[] | null = null,
@@ -84,7 +84,7 @@ export function showRow(
  * Returns the ETag of a record. It changes with every write, and differs between shapes. `noted` fields can change without a new revision.
  * If the mount has them, the ETag is computed from the shown values.
  */
-export function tagOfRow(mount: MountInPlace, { service }: Exchange, row: Row): string {
+export function tagOfRow(mount: ServedMount, { service }: Exchange, row: Row): string {
   const { noted, show } = mount;
   if (noted === undefined) {
     const shape = computeShapeDigest(mount);
@@ -97,19 +97,19 @@ export function tagOfRow(mount: MountInPlace, { service }: Exchange, row: Row): 
 }
 
 /** Returns the reply after a change. A caller who may change a record but not read it sees nothing of it. */
-export function showChanged(mount: MountInPlace, exchange: Exchange, row: Row): Eventually<Reply> {
+export function showChanged(mount: ServedMount, exchange: Exchange, row: Row): Eventually<Reply> {
   const reply = showRow(mount, exchange, row);
   return after(mayReadChanged(mount, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
 }
 
 /** True if the caller may read all of these records at their own paths. */
-export function mayReadChanged(mount: MountInPlace, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
+export function mayReadChanged(mount: ServedMount, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
   const mayRead = rows.every(({ record }) => mayReach(mount, exchange, "read", record["id"] as Key, record));
   return mayRead && mayReadWithin(mount, exchange);
 }
 
 /** True if the caller's credential allows reading, and the caller may read the parents of the path. */
-export function mayReadWithin(mount: MountInPlace, exchange: Exchange): Eventually<boolean> {
+export function mayReadWithin(mount: ServedMount, exchange: Exchange): Eventually<boolean> {
   if (!scopesLet(exchange, "GET")) return false;
   // A repeated request gets its stored outcome before its parents are checked, so they are checked here.
   return mount.parent === null || (exchange.parentsAreRead ?? hasParents(mount, exchange, true));
@@ -117,7 +117,7 @@ export function mayReadWithin(mount: MountInPlace, exchange: Exchange): Eventual
 
 /** Returns the row of the path. Returns null if there is no row, or if the caller may not know about the row. */
 export function findVisible(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   find: typeof findById = findById,
 ): Eventually<Row | null> {
@@ -129,13 +129,13 @@ export function findVisible(
 }
 
 /** Returns the record in the path, for any caller. */
-export function findById({ collection }: MountInPlace, exchange: Exchange): Eventually<Row | null> {
+export function findById({ collection }: ServedMount, exchange: Exchange): Eventually<Row | null> {
   return exchange.service.store.find(collection, exchange.key());
 }
 
 /** Returns the row, or null if the permission hides it from the caller. */
 export function findAllowedRow(
-  { collection }: MountInPlace,
+  { collection }: ServedMount,
   row: Row | null,
   { only }: Pick<Exchange, "only">,
 ): Row | null {
@@ -143,19 +143,19 @@ export function findAllowedRow(
 }
 
 /** Returns the row, or null if its parent is not the parent in the path. */
-export function findWithinParent(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
+export function findWithinParent(row: Row | null, { resource }: ServedMount, { params }: Exchange): Row | null {
   const { parentColumn } = resource;
   return row === null || parentColumn === null || row.record[parentColumn] === params[parentColumn] ? row : null;
 }
 
 /** Ends the request if a parent in the path does not exist or is not visible to the caller. */
-export function requireParents(mount: MountInPlace, exchange: Exchange): Eventually<void> {
+export function requireParents(mount: ServedMount, exchange: Exchange): Eventually<void> {
   return after(hasParents(mount, exchange), (has) => {
     if (!has) throw problem("not_found");
   });
 }
 
-function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false): Eventually<boolean> {
+function hasParents(mount: ServedMount, exchange: Exchange, readsBelow = false): Eventually<boolean> {
   const { parent, resource, writers } = mount;
   if (parent === null) return true;
   const id = exchange.params[resource.parentColumn!]!;
@@ -177,7 +177,7 @@ function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false)
  * Returns true if the caller may use the records within a parent record. To read them, the caller must be allowed to read the parent. To
  * change them, the caller must be allowed to update the parent, if its mount has a permission for update.
  */
-function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
+function isReached(parent: ServedMount, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
   const isRead = mayReach(parent, exchange, "read", id, record);
   if (isUnsafe(exchange.call.method)) exchange.parentsAreRead = isRead && exchange.parentsAreRead !== false;
   if (reads || parent.permissions.update === undefined) return isRead;
@@ -188,7 +188,7 @@ function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: St
 }
 
 /** True if the permission of the request allows every row, and the caller may read each parent in the path. */
-export function reachesEveryRow({ parent, resource }: MountInPlace, exchange: Exchange): boolean {
+export function reachesEveryRow({ parent, resource }: ServedMount, exchange: Exchange): boolean {
   if (exchange.only !== null) return false;
   if (parent === null) return true;
   return (
@@ -199,7 +199,7 @@ export function reachesEveryRow({ parent, resource }: MountInPlace, exchange: Ex
 
 /** True if the permission for an action allows this record for the caller. */
 function mayReach(
-  parent: MountInPlace,
+  parent: ServedMount,
   exchange: Exchange,
   action: "read" | "update",
   id: Key,
@@ -211,7 +211,7 @@ function mayReach(
 
 /** Returns the decision of the permission for an action on the record with this id. */
 export function decisionOn(
-  { permissions, collection }: MountInPlace,
+  { permissions, collection }: ServedMount,
   exchange: Exchange,
   action: "read" | "update",
   id: Key,

@@ -1,22 +1,22 @@
 import { buildTableName } from "../../../resource/tables/table.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 
-const cache = new WeakMap<MountInPlace, readonly MountInPlace[]>();
+const cache = new WeakMap<ServedMount, readonly ServedMount[]>();
 
 /**
  * Returns the mounts whose records the database deletes together with a record of this mount, at any depth: nested records, and records
  * that refer to the record with `onDelete: "cascade"`. If the records of this mount refer to each other, the result contains this mount
  * too.
  */
-export function cascadesFrom(mount: MountInPlace): readonly MountInPlace[] {
+export function cascadesFrom(mount: ServedMount): readonly ServedMount[] {
   let found = cache.get(mount);
   if (found === undefined) cache.set(mount, (found = findCascades(mount)));
   return found;
 }
 
-function findCascades(mount: MountInPlace): readonly MountInPlace[] {
-  const found = new Set<MountInPlace>();
-  const add = (of: MountInPlace): void => {
+function findCascades(mount: ServedMount): readonly ServedMount[] {
+  const found = new Set<ServedMount>();
+  const add = (of: ServedMount): void => {
     for (const each of of.referrers)
       if (!found.has(each) && cascades(each, buildTableName(of.resource))) {
         found.add(each);
@@ -27,7 +27,7 @@ function findCascades(mount: MountInPlace): readonly MountInPlace[] {
   return [...found];
 }
 
-function cascades({ collection }: MountInPlace, table: string): boolean {
+function cascades({ collection }: ServedMount, table: string): boolean {
   return collection.columns.some(
     ({ references }) => references?.collection === table && references.onDelete === "cascade",
   );

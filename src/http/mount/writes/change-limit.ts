@@ -1,6 +1,6 @@
 import type { Change } from "../../../store/store.ts";
 import { countLinkRows } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 
@@ -14,7 +14,7 @@ export function isOfRelation({ kind, collection }: Change): boolean {
 
 /** Ends the request if the records of the array alone are too many changes. Checked before any hook runs. */
 export async function requireFewRecords(
-  { links }: Pick<MountInPlace, "links">,
+  { links }: Pick<ServedMount, "links">,
   written: readonly Parameters<typeof countLinkRows>[1][],
 ): Promise<void> {
   if (links.length === 0) return;

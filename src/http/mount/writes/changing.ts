@@ -3,7 +3,7 @@ import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Change, Idempotency, Row, StoredRecord, WrittenValues } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import {
   findVisible,
@@ -23,7 +23,7 @@ import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./
 import { commitRemoval } from "./unlisting.ts";
 
 /** Answers POST to a collection. */
-export async function create(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+export async function create(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   if (mount.arrays && Array.isArray(exchange.body?.value)) return createAll(mount, exchange, exchange.body.value);
   const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
@@ -32,7 +32,7 @@ export async function create(mount: MountInPlace, exchange: Exchange): Promise<R
   });
 }
 
-async function createRecord(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
+async function createRecord(mount: ServedMount, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const draft = requireRecordDraft(mount, exchange.context, { id: null, record: null });
   await requireParents(mount, exchange);
   const { collection } = mount;
@@ -50,7 +50,7 @@ async function createRecord(mount: MountInPlace, exchange: Exchange, idempotency
   return created(mount, exchange, outcome.rows[0]!, outcome.kind === "replayed");
 }
 
-function created(mount: MountInPlace, exchange: Exchange, row: Row, isReplay: boolean): Reply {
+function created(mount: ServedMount, exchange: Exchange, row: Row, isReplay: boolean): Reply {
   const path = exchange.call.path.replace(/\/$/, "");
   const id = encodeURIComponent(String(row.record["id"]));
   const location = path.endsWith(`/${id}`) && exchange.params["id"] !== undefined ? path : `${path}/${id}`;
@@ -60,14 +60,14 @@ function created(mount: MountInPlace, exchange: Exchange, row: Row, isReplay: bo
 }
 
 /** Answers PUT of one record. Replaces the record, or creates it if it does not exist and the caller may create it. */
-export async function replace(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+export async function replace(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   return untilSettled(mount, exchange, async () => {
     const row = await findVisible(mount, exchange);
     return row === null ? createUnder(mount, exchange) : replaceRow(mount, exchange, row);
   });
 }
 
-async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Reply | null> {
+async function createUnder(mount: ServedMount, exchange: Exchange): Promise<Reply | null> {
   const { context } = exchange;
   const id = exchange.key();
   const draft = requireRecordDraft(mount, context, { id, record: null });
@@ -97,7 +97,7 @@ async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Rep
  * Returns the problem for an id that is taken, but not by a record that this path shows: 404 if the record has another parent, 409 if the
  * database treats the key of another record as equal (`citext`).
  */
-async function unseenKey(mount: MountInPlace, exchange: Exchange, outcome: Unwritten): Promise<Error> {
+async function unseenKey(mount: ServedMount, exchange: Exchange, outcome: Unwritten): Promise<Error> {
   const isBelowOther =
     mount.parent !== null && (await exchange.service.store.find(mount.collection, exchange.key())) !== null;
   return isBelowOther ? problem("not_found") : refusal(outcome, mount, exchange);
@@ -107,7 +107,7 @@ async function unseenKey(mount: MountInPlace, exchange: Exchange, outcome: Unwri
  * Ends the request with 404 if the caller may not see every row. Such a caller could choose ids and learn from the response which hidden
  * ids exist.
  */
-function requireMayCreate(mount: MountInPlace, exchange: Exchange): void {
+function requireMayCreate(mount: ServedMount, exchange: Exchange): void {
   if (!reachesEveryRow(mount, exchange)) throw problem("not_found");
   const { create } = mount.permissions;
   const { identity, params, now } = exchange;
@@ -115,7 +115,7 @@ function requireMayCreate(mount: MountInPlace, exchange: Exchange): void {
   if (create === undefined || decideOn(create, request, mount.collection) !== "allow") throw problem("not_found");
 }
 
-async function replaceRow(mount: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
+async function replaceRow(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply | null> {
   const mayRead = await requireSeen(mount, exchange, row, unseenFields(mount.resource, exchange.body?.value));
   const hidden = mayRead ? {} : { hidden: new Set<string>() };
   const draft = requireRecordDraft(mount, exchange.context, { id: exchange.key(), record: row.record, ...hidden });
@@ -123,7 +123,7 @@ async function replaceRow(mount: MountInPlace, exchange: Exchange, row: Row): Pr
 }
 
 /** Answers PATCH of one record. Applies the patch to the representation that callers see, and parses the result as a complete record. */
-export async function update(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+export async function update(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
     perform: () => updateRecord(mount, exchange, idempotency),
@@ -131,7 +131,7 @@ export async function update(mount: MountInPlace, exchange: Exchange): Promise<R
   });
 }
 
-async function updateRecord(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
+async function updateRecord(mount: ServedMount, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const patch = requirePatch(mount, exchange.context, exchange.key());
   return untilSettled(mount, exchange, async () => {
     const row = await findVisible(mount, exchange);
@@ -149,12 +149,7 @@ async function updateRecord(mount: MountInPlace, exchange: Exchange, idempotency
  * Returns true if the caller may read the record. If the caller may not, and `unseen` is not null, ends the request with `unseen`: the body
  * would reveal a part of the record.
  */
-async function requireSeen(
-  mount: MountInPlace,
-  exchange: Exchange,
-  row: Row,
-  unseen: Problem | null,
-): Promise<boolean> {
+async function requireSeen(mount: ServedMount, exchange: Exchange, row: Row, unseen: Problem | null): Promise<boolean> {
   const mayRead = await mayReadChanged(mount, exchange, [row]);
   if (unseen !== null && !mayRead) throw unseen;
   return mayRead;
@@ -166,7 +161,7 @@ async function requireSeen(
  */
 async function apply(
   patch: Patch,
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   { row, mayRead }: { readonly row: Row; readonly mayRead: boolean },
 ): Promise<Draft> {
@@ -186,7 +181,7 @@ interface Changing {
 
 /** Makes one attempt. Returns null if another write changed the record first and the write must be tried again. */
 async function change(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   row: Row,
   { kind, draft, idempotency }: Changing,
@@ -211,7 +206,7 @@ async function change(
 }
 
 /** Answers DELETE of one record. */
-export async function remove(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+export async function remove(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   return untilSettled(mount, exchange, async () => {
     const row = await findVisible(mount, exchange);
     if (row === null) throw problem("not_found");

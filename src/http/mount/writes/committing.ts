@@ -16,7 +16,7 @@ import {
 } from "../../../store/store.ts";
 import { convertToFault } from "../../answer/error-conversion.ts";
 import { findLinkPath } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Written } from "../../declarations/write.ts";
 import type { RecordWrite } from "../../request/alongside.ts";
 import type { Exchange } from "../../request/exchange.ts";
@@ -43,7 +43,7 @@ const MOST_APART_MS = 128;
  * attempt in the queue. The wait grows up to `MOST_APART_MS`.
  */
 export async function untilSettled(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   attempt: () => Promise<Reply | null>,
 ): Promise<Reply> {
@@ -82,7 +82,7 @@ export interface WriteFacts {
   /** The index of its change in the transaction. Default: its index in the list of writes. */
   readonly at?: number;
   /** The mount of the record. Default: the mount of the request. */
-  readonly of?: MountInPlace;
+  readonly of?: ServedMount;
 }
 
 /**
@@ -90,7 +90,7 @@ export interface WriteFacts {
  * large too.
  */
 export function commit(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   transaction: Transaction,
   writing: WriteFacts,
@@ -103,7 +103,7 @@ export function commit(
  * index.
  */
 export async function commitAll(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   transaction: Transaction,
   writings: readonly WriteFacts[],
@@ -113,7 +113,7 @@ export async function commitAll(
 
 /** Commits a transaction that already contains the `alongside` changes, like `commitAll`. */
 export async function commitWhole(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   whole: Transaction,
   writings: readonly WriteFacts[],
@@ -143,7 +143,7 @@ function completed(outcome: Outcome, { changes }: Transaction, writings: readonl
 }
 
 /** Adds details to an outcome: the path of an id that refers to no record, or the issues of a refused `require`. */
-function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Outcome): Outcome {
+function placedIn({ links }: ServedMount, { changes }: Transaction, outcome: Outcome): Outcome {
   if (outcome.kind === "refused") {
     const change = changes[outcome.change];
     return change?.kind === "require" && change.issues !== undefined ? { ...outcome, issues: change.issues } : outcome;
@@ -154,7 +154,7 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
 
 /** Adds the changes of features to a write, for example a line of an audit trail. They are committed or rolled back together. */
 export async function withAlongside(
-  mount: MountInPlace,
+  mount: ServedMount,
   { service: { alongside }, cause }: Exchange,
   transaction: Transaction,
   writings: readonly WriteFacts[],
@@ -177,7 +177,7 @@ export async function withAlongside(
  * does not know which records these are.
  */
 function deletedWith(
-  of: MountInPlace,
+  of: ServedMount,
   { resource, kind, cause }: RecordWrite,
   before: Row | null,
 ): readonly RecordWrite[] {
@@ -197,7 +197,7 @@ function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
 
 /** Calls the hook after a write. An error of the hook is a fault and does not change the response. */
 function callAfterWrite(
-  afterWrite: NonNullable<MountInPlace["afterWrite"]>,
+  afterWrite: NonNullable<ServedMount["afterWrite"]>,
   exchange: Exchange,
   { kind, action, before }: WriteFacts,
   left: Row | null,
@@ -246,12 +246,12 @@ export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
 }
 
 /** Returns the reply to a repeated change. */
-export async function replayed(mount: MountInPlace, exchange: Exchange, row: Row): Promise<Reply> {
+export async function replayed(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply> {
   const reply = isErased(mount, row) ? { status: 204 } : await showChanged(mount, exchange, row);
   return { ...reply, headers: [REPLAYED] };
 }
 
 /** Returns true if the record and its stored copies were deleted. The response to a repeated request then shows no record. */
-export function isErased({ sources }: MountInPlace, { record }: Row): boolean {
+export function isErased({ sources }: ServedMount, { record }: Row): boolean {
   return sources.some((name) => !Object.hasOwn(record, name));
 }

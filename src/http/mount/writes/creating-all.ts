@@ -4,7 +4,7 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, Row } from "../../../store/store.ts";
 import { askLimitersOfArray } from "../../answer/admitting.ts";
 import { countLinkRows } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { requireParents } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
@@ -26,7 +26,7 @@ import {
 } from "./record-arrays.ts";
 
 /** Answers POST of an array to a collection: creates all of its records, or none. */
-export async function createAll(mount: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
+export async function createAll(mount: ServedMount, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
   const idempotency = repeatable(mount, exchange, sent.length);
   return answerOnce(exchange, idempotency, {
     perform: () => createRecords(mount, exchange, sent, idempotency),
@@ -35,7 +35,7 @@ export async function createAll(mount: MountInPlace, exchange: Exchange, sent: r
 }
 
 async function createRecords(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   sent: readonly unknown[],
   idempotency: Idempotency | null,
@@ -61,12 +61,12 @@ async function createRecords(
   return showAll(mount, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
 }
 
-async function repeated(mount: MountInPlace, exchange: Exchange, storedRows: readonly (Row | null)[]): Promise<Reply> {
+async function repeated(mount: ServedMount, exchange: Exchange, storedRows: readonly (Row | null)[]): Promise<Reply> {
   const rows = await loadStoredRows(mount, exchange, storedRows);
   return rows === null ? withoutRecords(201) : showAll(mount, exchange, rows, { status: 201, isReplay: true });
 }
 
-async function preparePart(mount: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
+async function preparePart(mount: ServedMount, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
   // The draft of a new record is complete: it was read without an existing record.
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;

@@ -1,6 +1,6 @@
 import type { Change, Key, Outcome, Row, WrittenValues } from "../../../store/store.ts";
 import { buildLinkChanges } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { getExchange, type Context } from "../../request/exchange.ts";
 import { commit } from "./committing.ts";
 
@@ -18,7 +18,7 @@ export interface DirectWrite {
  * the outcome is the record.
  */
 export function writeDirectly(
-  mount: MountInPlace,
+  mount: ServedMount,
   context: Context,
   { before, values, changes }: DirectWrite,
 ): Promise<Outcome> {

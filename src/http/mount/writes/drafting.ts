@@ -7,7 +7,7 @@ import { readDraft, type Draft, type DraftOptions } from "../../../resource/draf
 import { tooLong } from "../../../resource/kinds/long-values.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Key, StoredRecord } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
@@ -48,16 +48,16 @@ export interface RecordTarget {
 
 /** Reads the body as a complete record of this mount. Ends the request with all issues together. */
 export function requireRecordDraft<const T extends RecordTarget>(
-  mount: MountInPlace,
+  mount: ServedMount,
   context: Context,
   target: T,
 ): Draft<Resource, T extends { readonly record: null } ? "made" : "changed">;
-export function requireRecordDraft(mount: MountInPlace, context: Context, target: RecordTarget): Draft {
+export function requireRecordDraft(mount: ServedMount, context: Context, target: RecordTarget): Draft {
   return parseRecordDraft(mount, context, requireBody(mount.resource, context), target);
 }
 
 /** Parses a complete record of this mount, in any shape. Ends the request with all issues together. */
-export function parseRecordDraft(mount: MountInPlace, context: Context, whole: unknown, subject: RecordTarget): Draft {
+export function parseRecordDraft(mount: ServedMount, context: Context, whole: unknown, subject: RecordTarget): Draft {
   const { resource, older, newer, show } = mount;
   const { id, record, partial = false, hidden } = subject;
   const current = record === null ? null : show(record);
@@ -88,7 +88,7 @@ export interface Patch {
 }
 
 /** Reads the body as a patch of the record with this id. */
-export function requirePatch(mount: MountInPlace, context: Context, id: Key): Patch {
+export function requirePatch(mount: ServedMount, context: Context, id: Key): Patch {
   const { resource, show } = mount;
   const { mediaType, value: sent } = context.body!;
   if (mediaType === "application/json-patch+json") {
@@ -124,7 +124,7 @@ export function requirePatch(mount: MountInPlace, context: Context, id: Key): Pa
  * because a merge would depend on hidden values.
  */
 export function parseMergedDraft(
-  mount: MountInPlace,
+  mount: ServedMount,
   context: Context,
   value: unknown,
   { id, record, mayRead }: { readonly id: Key; readonly record: StoredRecord; readonly mayRead: boolean },

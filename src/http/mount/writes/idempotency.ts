@@ -14,7 +14,7 @@ import type {
   Transaction,
   Where,
 } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { repeatKey } from "../../request/repeating.ts";
 
@@ -107,7 +107,7 @@ export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): voi
  * `Idempotency-Key`.
  */
 export function repeatable(
-  { repeatColumns: storedColumns, personal }: MountInPlace,
+  { repeatColumns: storedColumns, personal }: ServedMount,
   exchange: Exchange,
   rows = 1,
 ): Idempotency | null {
@@ -158,17 +158,17 @@ interface Answers {
 export async function answerOnce(
   exchange: Exchange,
   idempotency: Idempotency | null,
-  { perform: anew, replay: again }: Answers,
+  { perform, replay }: Answers,
 ): Promise<Reply> {
-  if (idempotency === null) return anew();
+  if (idempotency === null) return perform();
   const earlier = await recall(exchange, idempotency);
-  if (earlier !== null) return again(earlier);
+  if (earlier !== null) return replay(earlier);
   try {
-    return await anew();
+    return await perform();
   } catch (error) {
     const written = error instanceof Problem ? await recall(exchange, idempotency) : null;
     if (written === null) throw error;
-    return again(written);
+    return replay(written);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Change, Idempotency, Key, Row, StoredRecord } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import { isErased } from "./committing.ts";
@@ -42,7 +42,7 @@ function buildRecord(before: Row | null, own: Change): StoredRecord {
  * changed since then.
  */
 export async function loadStoredRows(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   storedRows: readonly (Row | null)[],
 ): Promise<readonly Row[] | null> {

@@ -1,7 +1,7 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection, Key, Row, StoredRecord, Where } from "../../../store/store.ts";
 import { resolveHold } from "../../body/intake.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { takeTurnAgain } from "../../scheduling/slices.ts";
 import { measureLongest, MOST_OCTETS } from "../reads/page-length.ts";
@@ -17,7 +17,7 @@ export class ReadOctets {
   #read: number;
 
   /** `read` is the number of octets that the same attempt has read before. */
-  constructor(exchange: Exchange, { resource, newer }: MountInPlace, tooMany = tooLarge, read = 0) {
+  constructor(exchange: Exchange, { resource, newer }: ServedMount, tooMany = tooLarge, read = 0) {
     this.#exchange = exchange;
     this.#tooMany = tooMany;
     this.#read = read;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Change, StoredRecord, Transaction } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import type { WriteFacts } from "./committing.ts";
 import type { ReadOctets } from "./large-reads.ts";
@@ -11,7 +11,7 @@ import type { ReadOctets } from "./large-reads.ts";
  * second time.
  */
 export async function reduceUpdates(
-  { collection }: Pick<MountInPlace, "collection">,
+  { collection }: Pick<ServedMount, "collection">,
   transaction: Transaction,
   writings: readonly WriteFacts[],
   octets: ReadOctets,

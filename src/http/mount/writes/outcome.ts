@@ -2,7 +2,7 @@ import { catalogue, type ProblemCode } from "../../../core/problem/catalogue.ts"
 import { ownAmong, type AnyProblem } from "../../../core/problem/definition.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { convertProblem } from "../older/translating.ts";
 import { findMount, referenced, notifyOperator } from "./referring.ts";
@@ -11,11 +11,11 @@ import { findMount, referenced, notifyOperator } from "./referring.ts";
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
 
 /** Returns the problem for a transaction that wrote nothing, with the field names of the requested shape. */
-export function refusal(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {
+export function refusal(outcome: Unwritten, mount: ServedMount, exchange: Exchange): Error {
   return convertProblem(mount, refusalIn(outcome, mount, exchange));
 }
 
-function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {
+function refusalIn(outcome: Unwritten, mount: ServedMount, exchange: Exchange): Error {
   switch (outcome.kind) {
     case "mismatch":
       return problem("idempotency_mismatch");
@@ -60,7 +60,7 @@ export function takenAt(pointer: string): Problem {
  * Returns the problem for a new record without an id, in an existing table that does not generate ids. The client must choose the id. If no
  * caller may choose one, returns a fault.
  */
-function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): Error {
+function idNeeded({ resource: { name, path, id }, permissions }: ServedMount): Error {
   if (permissions.replace === undefined)
     return new TypeError(
       `The table of ${name} generates no ids, and no caller may choose one: give the mount a permission for replace, or remove "create" from writes`,
@@ -74,7 +74,7 @@ function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): 
  * Returns the problem for a failed `require` with this name: a code of the catalogue, a problem of the mount, or `conflict` for any other
  * name.
  */
-function refusedAs(name: string, mount: MountInPlace): AnyProblem {
+function refusedAs(name: string, mount: ServedMount): AnyProblem {
   if (isCode(name)) return name;
   return ownAmong(problemsNamedBy(mount)).find(({ code }) => code === name) ?? "conflict";
 }
@@ -83,7 +83,7 @@ function refusedAs(name: string, mount: MountInPlace): AnyProblem {
 export function problemsNamedBy({
   problems,
   actions,
-}: Pick<MountInPlace, "problems" | "actions">): readonly AnyProblem[] {
+}: Pick<ServedMount, "problems" | "actions">): readonly AnyProblem[] {
   return [...Object.values(problems).flat(), ...actions.flatMap((action) => action.problems)];
 }
 

@@ -3,7 +3,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Row } from "../../../store/store.ts";
 import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../../answer/conditional.ts";
 import { everyTag, stateIn } from "../../answer/tags.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
@@ -12,7 +12,7 @@ import { tagOfRow } from "../reads/reading.ts";
  * Returns the ETags of the row in every format. With `isOld`, also returns the ETags from its revision, which were used before version 0.2
  * and are still used beside such a version.
  */
-export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
+export function tagsOfState(mount: ServedMount, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats, stateTag } = exchange.service;
   const state = mount.noted === undefined ? stateTag(mount, row) : stateIn(tagOfRow(mount, exchange, row));
   const tags = everyTag(formats, state);
@@ -30,7 +30,7 @@ export function isOldTag(ifMatch: string | undefined): boolean {
 /**
  * Ends the request if `If-Match` or `If-None-Match` is false for the row (RFC 9110 §13.2.2). The client may send the ETag of any format.
  */
-export function requirePreconditions(mount: MountInPlace, exchange: Exchange, row: Row): void {
+export function requirePreconditions(mount: ServedMount, exchange: Exchange, row: Row): void {
   const { call } = exchange;
   if (mount.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
   if (!hasPreconditions(call)) return;
@@ -48,7 +48,7 @@ export function requireNothingThere({ call }: Exchange): void {
  * Ends a request to the collection if its preconditions are false for the collection. The collection always exists. Its ETag is the ETag of
  * its first page, as this caller sees it. The check is made before the write and not in its transaction.
  */
-export function requireCollectionAsKnown(mount: MountInPlace, exchange: Exchange): Eventually<void> {
+export function requireCollectionAsKnown(mount: ServedMount, exchange: Exchange): Eventually<void> {
   const { call, service } = exchange;
   if (!hasPreconditions(call)) return;
   return after(tagOfCollection(mount, exchange), (tag) =>

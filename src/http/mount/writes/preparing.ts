@@ -6,7 +6,7 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
 import { requireShowable } from "../../declarations/computing.ts";
 import { buildLinkChanges } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "../../declarations/write.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { yieldBetweenSteps } from "../../scheduling/slices.ts";
@@ -19,7 +19,7 @@ import { readGiven } from "./given-values.ts";
  * if the record cannot be shown.
  */
 export function requireAllowed(
-  mount: MountInPlace,
+  mount: ServedMount,
   { only }: { readonly only: Where | null },
   record: Readonly<Record<string, unknown>>,
 ): void {
@@ -29,7 +29,7 @@ export function requireAllowed(
 }
 
 /** Calls `beforeWrite` of the mount, and returns the values and changes that it adds to a write. */
-export async function prepare(mount: MountInPlace, write: WriteOfRecord): Promise<Prepared> {
+export async function prepare(mount: ServedMount, write: WriteOfRecord): Promise<Prepared> {
   const { beforeWrite, resource, collection } = mount;
   await yieldBetweenSteps(write.context.body);
   if (beforeWrite === null) return {};
@@ -53,7 +53,7 @@ export async function prepare(mount: MountInPlace, write: WriteOfRecord): Promis
 /** Returns the additional changes of a write. */
 export async function furtherChanges(
   prepared: Prepared,
-  { links, resource }: MountInPlace,
+  { links, resource }: ServedMount,
   { call }: Exchange,
   written: Parameters<typeof buildLinkChanges>[1],
 ): Promise<readonly Change[]> {
@@ -85,7 +85,7 @@ function leftToHooks(fields: Resource["fields"]): readonly string[] {
 
 /** Returns the values of a new record, with the id of its parent. Throws a fault if a required field has no value. */
 export function buildValues(
-  { resource, newer }: MountInPlace,
+  { resource, newer }: ServedMount,
   { params }: Exchange,
   draft: Draft<Resource, "made">,
   prepared: Prepared,
@@ -101,6 +101,6 @@ export function buildValues(
 }
 
 /** Returns a new id if the service generates the ids of this resource. Returns null if the store assigns them. */
-export function madeId({ resource }: MountInPlace, { service, call }: Exchange): string | null {
+export function madeId({ resource }: ServedMount, { service, call }: Exchange): string | null {
   return resource.id === "uuid" ? service.makeUUID(call.now) : null;
 }

@@ -11,7 +11,7 @@ import {
   type Row,
   type WrittenValues,
 } from "../../../store/store.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { inSlices, inTurns, type Pieces } from "../../scheduling/slices.ts";
 import { isOfRelation, requireFewChanges } from "./change-limit.ts";
@@ -110,7 +110,7 @@ interface Committing {
  * are too many changes.
  */
 export async function commitParts(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   parts: readonly Part[],
   { idempotency, octets }: Committing,
@@ -178,7 +178,7 @@ export function renumberKeys(change: Change, place: (made: number) => number): C
 /** Returns the problem of a write that the store refused. It points to the record that caused the refusal. */
 export function buildRefusal(
   outcome: Unwritten,
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   { owners, count }: { readonly owners: readonly number[]; readonly count: number },
 ): Error {
@@ -208,7 +208,7 @@ export function stale(places: readonly number[]): Problem {
 
 /** Returns the reply that shows all records, in the order of the array. */
 export async function showAll(
-  { resource, show, jsonMembers }: MountInPlace,
+  { resource, show, jsonMembers }: ServedMount,
   exchange: Exchange,
   rows: readonly (Row | null)[],
   { status, isReplay }: { readonly status: 200 | 201; readonly isReplay: boolean },

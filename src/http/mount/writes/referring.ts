@@ -1,19 +1,19 @@
 import { decideOn } from "../../../access/permission/decision.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { scopesLet } from "../../request/permitting.ts";
 import { Question } from "../reads/expand/verdicts.ts";
 
 /** Returns the mount whose records are in a table. For a link table, returns the mount of its records. */
-export function findMount(mounts: readonly MountInPlace[], table: string): MountInPlace | null {
-  const keepsIn = ({ collection, links }: MountInPlace): boolean =>
+export function findMount(mounts: readonly ServedMount[], table: string): ServedMount | null {
+  const keepsIn = ({ collection, links }: ServedMount): boolean =>
     collection.name === table || links.some((link) => link.collection.name === table);
   return mounts.find(keepsIn) ?? null;
 }
 
 /** Returns the problem for a record that other records refer to. It names these records only if the caller may list or read them. */
-export function referenced(by: MountInPlace | null, exchange: Exchange, how: string): Problem {
+export function referenced(by: ServedMount | null, exchange: Exchange, how: string): Problem {
   if (by === null || !maySee(by, exchange)) return problem("referenced");
   return problem("referenced", { detail: `The record is still referenced by ${how}.` });
 }
@@ -22,12 +22,12 @@ export function referenced(by: MountInPlace | null, exchange: Exchange, how: str
  * Logs the name of a table that refers to the record and has no resource. The response does not name the table, but the operator needs the
  * name.
  */
-export function notifyOperator(table: string, { resource }: MountInPlace, { service, call }: Exchange): void {
+export function notifyOperator(table: string, { resource }: ServedMount, { service, call }: Exchange): void {
   const message = `The request ${call.requestId} was refused: a record of ${resource.plural} is still referenced by the table ${table}, which no resource has.`;
   service.observe?.({ kind: "notice", level: "info", message });
 }
 
-function maySee({ permissions, collection }: MountInPlace, exchange: Exchange): boolean {
+function maySee({ permissions, collection }: ServedMount, exchange: Exchange): boolean {
   if (!scopesLet(exchange, "GET")) return false;
   return (["list", "read"] as const).some((action) => {
     const permission = permissions[action];

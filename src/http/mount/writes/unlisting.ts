@@ -1,7 +1,7 @@
 import { regeneratedValues } from "../../../resource/draft.ts";
 import { OVERTAKEN, type Change, type Key, type Outcome, type Row, type WrittenValues } from "../../../store/store.ts";
 import { buildLinkedRows, buildUnlinking, type Link } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { commitAll, type WriteFacts } from "./committing.ts";
 import { ReadOctets, readRecords } from "./large-reads.ts";
@@ -13,7 +13,7 @@ import { referenced } from "./referring.ts";
  * `afterWrite`, as with any write. `changes` are the changes of the deletion. The first change deletes the record.
  */
 export async function commitRemoval(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   row: Row,
   changes: readonly Change[],
@@ -47,18 +47,18 @@ export async function commitRemoval(
 
 type Referenced = Extract<Outcome, { kind: "referenced" }>;
 
-function isNamedByList(outcome: Outcome, { listedBy }: MountInPlace): outcome is Referenced {
+function isNamedByList(outcome: Outcome, { listedBy }: ServedMount): outcome is Referenced {
   return outcome.kind === "referenced" && listedBy.some(({ link }) => link.collection.name === outcome.collection);
 }
 
 /** Returns true if the same records as before, in the same state, have the id in a list. */
 async function isListedAsBefore(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   id: Key,
   writings: readonly WriteFacts[],
 ): Promise<boolean> {
-  const stateOf = ({ name }: MountInPlace["collection"], { record, revision }: Row): string =>
+  const stateOf = ({ name }: ServedMount["collection"], { record, revision }: Row): string =>
     JSON.stringify([name, record["id"], revision]);
   const known = new Set(writings.map(({ of, before }) => stateOf(of!.collection, before!)));
   let read = 0;
@@ -72,7 +72,7 @@ async function isListedAsBefore(
 }
 
 /** Groups the links by mount, because one mount may have several such lists, and each record is changed once. */
-function linksByMount({ listedBy }: MountInPlace): ReadonlyMap<MountInPlace, readonly Link[]> {
+function linksByMount({ listedBy }: ServedMount): ReadonlyMap<ServedMount, readonly Link[]> {
   const grouped = Map.groupBy(listedBy, ({ of }) => of);
   return new Map([...grouped].map(([of, listings]) => [of, listings.map(({ link }) => link)]));
 }
@@ -83,7 +83,7 @@ function linksByMount({ listedBy }: MountInPlace): ReadonlyMap<MountInPlace, rea
  */
 async function listing(
   exchange: Exchange,
-  { of, links, read }: { readonly of: MountInPlace; readonly links: readonly Link[]; readonly read: number },
+  { of, links, read }: { readonly of: ServedMount; readonly links: readonly Link[]; readonly read: number },
   id: Key,
 ): Promise<{ readonly rows: readonly Row[]; readonly octets: number }> {
   const tooMany = (which: string): Error =>
@@ -115,7 +115,7 @@ async function listing(
 /** Returns the change that removes the id from a record's lists. */
 function without(
   exchange: Exchange,
-  of: MountInPlace,
+  of: ServedMount,
   links: readonly Link[],
   { record, revision }: Row,
   id: Key,
@@ -137,7 +137,7 @@ function without(
  * Returns the outcome as if the deletion were the first change. If a record with the id in a list has changed, or another record has added
  * the id to its list, returns `OVERTAKEN`: the deletion is tried again.
  */
-function asOfRemoval(outcome: Outcome, mount: MountInPlace, at: number): Outcome {
+function asOfRemoval(outcome: Outcome, mount: ServedMount, at: number): Outcome {
   if (!("change" in outcome)) return outcome;
   if (isNamedByList(outcome, mount) || outcome.change < at)
     return { kind: "refused", change: outcome.change, name: OVERTAKEN };

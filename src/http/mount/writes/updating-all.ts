@@ -9,7 +9,7 @@ import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../
 import { askLimitersOfArray } from "../../answer/admitting.ts";
 import { stateIn } from "../../answer/tags.ts";
 import { countLinkRows } from "../../declarations/links.ts";
-import type { MountInPlace } from "../../declarations/mount.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import { MAX_HEADER_BYTES } from "../../limits.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
@@ -65,7 +65,7 @@ interface Drafted {
 }
 
 /** Answers PATCH of a collection with an array: changes all of its records, or none. */
-export async function updateAll(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+export async function updateAll(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   const members = requireMembers(exchange.body?.value);
   const taken = new Set<Key>();
   const patches = await readEach(members, (member, at) => readPatch(member, at, taken, mount.resource.id));
@@ -84,7 +84,7 @@ export async function updateAll(mount: MountInPlace, exchange: Exchange): Promis
 
 /** Makes one attempt. Returns null if a record has changed in the meantime and the caller sent no `if_match` for it. */
 async function attempt(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   patches: readonly Patch[],
   idempotency: Idempotency | null,
@@ -148,7 +148,7 @@ function requireTags(patches: readonly Patch[]): void {
 
 /** Reads the rows that this caller may change, only with the columns that the permission and the preconditions need. */
 async function findKnown(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   patches: readonly Patch[],
   octets: ReadOctets,
@@ -174,7 +174,7 @@ async function findKnown(
 
 /** Returns the indexes of the records whose `if_match` is false. */
 async function collectStale(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   knownRecords: readonly PatchTarget[],
 ): Promise<readonly number[]> {
@@ -189,7 +189,7 @@ async function collectStale(
 
 /** Returns the problem for records that are missing or whose `if_match` is false. Throws the issues of the patches first. */
 async function refusalBefore(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   knownRecords: readonly PatchTarget[],
 ): Promise<Problem> {
@@ -206,7 +206,7 @@ async function refusalBefore(
 
 /** Reads the records in pieces and applies the patches. If results are invalid, ends the request with the issues of all records. */
 async function draftAll(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   knownRecords: readonly PatchTarget[],
   octets: ReadOctets,
@@ -231,7 +231,7 @@ async function draftAll(
 }
 
 /** Applies a patch to its record. */
-async function readChange(mount: MountInPlace, exchange: Exchange, { id, value }: Patch, row: Row): Promise<Draft> {
+async function readChange(mount: ServedMount, exchange: Exchange, { id, value }: Patch, row: Row): Promise<Draft> {
   const mayRead = await mayReadChanged(mount, exchange, [row]);
   const refused = mayRead ? null : unseenFields(mount.resource, value);
   if (refused !== null) throw refused;
@@ -239,7 +239,7 @@ async function readChange(mount: MountInPlace, exchange: Exchange, { id, value }
 }
 
 function preparePart(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   { patch: { at, id }, row: before, only, draft }: Drafted,
 ): Promise<PreparedPart> {
@@ -261,7 +261,7 @@ function preparePart(
 
 /** Answers a repeated request. */
 async function repeated(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   patches: readonly Patch[],
   storedRows: readonly (Row | null)[],
@@ -272,7 +272,7 @@ async function repeated(
 
 /** Returns the reply with all records, in the order of the array. If the caller may not read one of them, the reply has no records. */
 async function shown(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   patches: readonly Patch[],
   written: readonly (Row | null)[],

@@ -8,7 +8,7 @@ import { postgresURLMistakes, readAddress } from "./address.ts";
 const url = (parameters: string): Secret => new Secret(`postgres://ann:hunter2@db.internal/shop?${parameters}`);
 
 test("reports unknown, repeated and wrong URL parameters, each with the fix", () => {
-  const rows: readonly (readonly [parameters: string, told: RegExp | null])[] = [
+  const rows: readonly (readonly [parameters: string, message: RegExp | null])[] = [
     ["ssl_mode=require", /^there is no parameter ssl_mode; did you mean sslmode\?$/],
     ["sslMode=require", /there is no parameter sslMode; did you mean sslmode\?/],
     ["sslmode=verify_full", /^sslmode: it has to be one of .*verify-full$/],

@@ -76,11 +76,11 @@ export function compileTogether(table: Table, rows: readonly RowTogether[]): Pos
   const making = (among: RowTogether, nth: number): ChangeDialect => {
     // Only the first row has the check of the declaration, because PostgreSQL plans each copy of it.
     const alone = createChangeDialect(nth === 0 ? among : { ...among, sameShape: "0" });
-    const { returnsKey: tellsKey } = among;
-    if (tellsKey === null) return alone;
+    const { returnsKey } = among;
+    if (returnsKey === null) return alone;
     // The keys are fetched first, because RETURNING does not say which key belongs to which row.
     const nextKey = (of: Table, values: BoundValues): string =>
-      `set_config(${values.place(formatKeySetting(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
+      `set_config(${values.place(formatKeySetting(returnsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
     return { ...alone, nextKey };
   };
   const { text, values } = compileInserts(
@@ -122,7 +122,7 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Post
   return prepared(text, values.values);
 }
 
-function createChangeDialect({ keys, returnsKey: tellsKey, sameShape }: ChangeContext): ChangeDialect {
+function createChangeDialect({ keys, returnsKey, sameShape }: ChangeContext): ChangeDialect {
   return {
     // The check of the declaration runs once per statement and not once per row.
     revision: () => `nextval('latchkey_revision') + ${sameShape}`,
@@ -134,9 +134,9 @@ function createChangeDialect({ keys, returnsKey: tellsKey, sameShape }: ChangeCo
     },
     returning({ existing, selection }, values) {
       const key = (name: string): string =>
-        `set_config(${values.place(formatKeySetting(tellsKey ?? 0))}, ${name}::text, TRUE)`;
+        `set_config(${values.place(formatKeySetting(returnsKey ?? 0))}, ${name}::text, TRUE)`;
       if (existing !== null) return key(existing.quoteName("id"));
-      return tellsKey === null ? selection : `${selection}, ${key(`"id"`)}`;
+      return returnsKey === null ? selection : `${selection}, ${key(`"id"`)}`;
     },
     orRefused,
     onlyIf: ` AND ${sameShape} = 0`,

@@ -22,7 +22,7 @@ export interface ThreadOptions<Said extends object> {
 export function startThread<Said extends object>(
   callerURL: string,
   name: string,
-  { workerData, youngMb, members, onMessage: heard, ended }: ThreadOptions<Said>,
+  { workerData, youngMb, members, onMessage, ended }: ThreadOptions<Said>,
 ): Worker {
   const worker = new Worker(new URL(`./${name}${callerURL.endsWith(".ts") ? ".ts" : ".js"}`, callerURL), {
     name: `latchkey-${name}`,
@@ -33,7 +33,7 @@ export function startThread<Said extends object>(
   });
   let reason: unknown = new Error(`the thread ${name} has stopped`);
   worker.on("message", (message: Said) => {
-    if (members.some((member) => member in message)) heard(message);
+    if (members.some((member) => member in message)) onMessage(message);
   });
   worker.on("error", (error) => (reason = error));
   worker.on("exit", () => ended(reason));

@@ -112,14 +112,11 @@ async function migrateTables(
  * Removes the old tables at the end. Calls `settled` first, because the new version of the service can start without waiting for the
  * removal.
  */
-async function removeOldTables(
-  database: DatabaseSync,
-  { settled, reportRemoved: tellRemoved }: MigrateOptions,
-): Promise<void> {
+async function removeOldTables(database: DatabaseSync, { settled, reportRemoved }: MigrateOptions): Promise<void> {
   const leftoverTables = playOn(database, findLeftovers());
   if (leftoverTables.length === 0) return;
   settled?.();
-  await removeLeftovers(database, leftoverTables, tellRemoved);
+  await removeLeftovers(database, leftoverTables, reportRemoved);
 }
 
 function countRows(database: DatabaseSync, { collection, changes }: TablePlan): number {

@@ -21,7 +21,7 @@ const mostThreads = 4;
 const mostWaiting = 64;
 
 /** The time after which an idle thread is stopped, in milliseconds. */
-const restMs = 30_000;
+const idleMs = 30_000;
 
 interface WaitingRead {
   readonly request: LongRead;
@@ -32,7 +32,7 @@ interface WaitingRead {
 interface Thread {
   readonly worker: Worker;
   reads: WaitingRead | null;
-  rest: NodeJS.Timeout | null;
+  idleTimer: NodeJS.Timeout | null;
 }
 
 /** Creates the threads for long reads. Each one starts when it is first needed. A thread keeps the process alive only during a read. */
@@ -59,7 +59,7 @@ export function longReads(data: LongReaderData): LongReads {
         next();
       },
     });
-    const thread: Thread = { worker, reads: null, rest: null };
+    const thread: Thread = { worker, reads: null, idleTimer: null };
     threads.add(thread);
     return thread;
   }
@@ -71,24 +71,24 @@ export function longReads(data: LongReaderData): LongReads {
       if (thread === null) return;
       give(thread, waiting.shift()!);
     }
-    for (const thread of threads) if (thread.reads === null) rest(thread);
+    for (const thread of threads) if (thread.reads === null) startIdleTimer(thread);
   }
 
   function give(thread: Thread, work: WaitingRead): void {
-    if (thread.rest !== null) clearTimeout(thread.rest);
-    thread.rest = null;
+    if (thread.idleTimer !== null) clearTimeout(thread.idleTimer);
+    thread.idleTimer = null;
     thread.reads = work;
     thread.worker.ref();
     thread.worker.postMessage(work.request);
   }
 
-  function rest(thread: Thread): void {
-    if (thread.rest !== null) return;
+  function startIdleTimer(thread: Thread): void {
+    if (thread.idleTimer !== null) return;
     thread.worker.unref();
-    thread.rest = setTimeout(() => {
+    thread.idleTimer = setTimeout(() => {
       threads.delete(thread);
       void thread.worker.terminate();
-    }, restMs).unref();
+    }, idleMs).unref();
   }
 
   async function read(request: LongRead): Promise<unknown> {
@@ -108,7 +108,7 @@ export function longReads(data: LongReaderData): LongReads {
       isClosed = true;
       for (const { reject } of waiting.splice(0)) reject(closed());
       await Promise.all(
-        [...threads].map(({ worker, rest: timer }) => {
+        [...threads].map(({ worker, idleTimer: timer }) => {
           if (timer !== null) clearTimeout(timer);
           return worker.terminate();
         }),

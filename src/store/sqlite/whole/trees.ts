@@ -27,14 +27,14 @@ export function sizeOfTree(database: DatabaseSync, name: string, isByNumber: boo
   const inner = { entries: 0, bytes: 0 };
   let looked = 0;
   for (const [path, type, cells, size] of pages as Iterable<Page>) {
-    const way = splitTreePath(path);
-    const seen = partBefore(way, children);
+    const indexes = splitTreePath(path);
+    const seen = partBefore(indexes, children);
     if (seen > 0 && looked++ > fewestPages && performance.now() > until)
       return { entries: Math.round(leaves.entries / seen), bytes: Math.round(leaves.bytes / seen), estimated: true };
     const kind = type === "internal" ? inner : leaves;
     kind.bytes += size;
     kind.entries += cells;
-    if (type === "internal") children[way.length] = cells + 1;
+    if (type === "internal") children[indexes.length] = cells + 1;
   }
   const entries = leaves.entries + (isByNumber ? 0 : inner.entries);
   return { entries, bytes: leaves.bytes + inner.bytes, estimated: false };
@@ -49,10 +49,10 @@ function splitTreePath(path: string): readonly number[] {
 }
 
 /** Returns the part of a tree before a page, from 0 to 1. */
-function partBefore(way: readonly number[], children: readonly number[]): number {
+function partBefore(indexes: readonly number[], children: readonly number[]): number {
   let part = 0;
   let share = 1;
-  for (const [level, at] of way.entries()) {
+  for (const [level, at] of indexes.entries()) {
     share /= children[level] ?? 1;
     part += at * share;
   }

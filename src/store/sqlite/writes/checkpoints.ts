@@ -40,7 +40,7 @@ const idleMs = 30_000;
  */
 export function createCheckpoints(data: OpenedDatabase): Checkpoints {
   let worker: Worker | null = null;
-  let rest: NodeJS.Timeout | null = null;
+  let idleTimer: NodeJS.Timeout | null = null;
   let isMoving = false;
   let knownContent = data.content;
 
@@ -52,7 +52,7 @@ export function createCheckpoints(data: OpenedDatabase): Checkpoints {
       onMessage({ moved }) {
         knownContent = moved ?? knownContent;
         isMoving = false;
-        rest = setTimeout(() => void close(), idleMs).unref();
+        idleTimer = setTimeout(() => void close(), idleMs).unref();
       },
       // The next request starts a new thread.
       ended() {
@@ -65,16 +65,16 @@ export function createCheckpoints(data: OpenedDatabase): Checkpoints {
   }
 
   function move(): void {
-    if (rest !== null) clearTimeout(rest);
-    rest = null;
+    if (idleTimer !== null) clearTimeout(idleTimer);
+    idleTimer = null;
     isMoving = true;
     (worker ??= start()).postMessage({ knownContent } satisfies ToCheckpointer);
   }
 
   async function close(): Promise<void> {
-    if (rest !== null) clearTimeout(rest);
+    if (idleTimer !== null) clearTimeout(idleTimer);
     const ending = worker;
-    worker = rest = null;
+    worker = idleTimer = null;
     isMoving = false;
     await ending?.terminate();
   }

@@ -162,7 +162,7 @@ class CascadeRemoval {
     const id = formatRowId(row);
     if (this.#seen.has(id)) return [];
     this.#seen.set(id, "open");
-    const below = this.#waysFrom(row.of).flatMap((by) => {
+    const below = this.#referencesFrom(row.of).flatMap((by) => {
       const values = by.selectValues === null ? row.key : (by.selectValues.get(...row.key) ?? []);
       return by.find.all(...values).map((key) => ({ row: { of: by.child, key }, by }));
     });
@@ -180,11 +180,13 @@ class CascadeRemoval {
     return found;
   }
 
-  #waysFrom(of: CascadingTable): readonly CascadingReference[] {
-    return (of.references ??= [...referencesTo(this.#database, of.name)].map((each) => this.#way(of, each)));
+  #referencesFrom(of: CascadingTable): readonly CascadingReference[] {
+    return (of.references ??= [...referencesTo(this.#database, of.name)].map((each) =>
+      this.#compileReference(of, each),
+    ));
   }
 
-  #way(of: CascadingTable, { child: name, from, to, mayBeNull }: Reference): CascadingReference {
+  #compileReference(of: CascadingTable, { child: name, from, to, mayBeNull }: Reference): CascadingReference {
     const child = this.#table(name);
     const isKey = to.join() === of.key.join();
     const others = mayBeNull ? from.map(() => "NULL") : name === of.name ? to : null;

@@ -48,7 +48,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   let isBusy = false;
   /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
   const waiting: WriteWaiter[] = [];
-  const reporter = makeTelling(observe, refusing, () => rest());
+  const reporter = makeReporter(observe, refusing, () => unrefIfIdle());
   let closed: Promise<void> | null = null;
   let whenIdle = (): void => {};
 
@@ -66,7 +66,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
         // The transactions in `gathered` were not sent to this thread. The next thread gets them.
         reporter.fail(waiting.splice(0, waiting.length - gathered.length), reason);
         flush();
-        rest();
+        unrefIfIdle();
       },
     });
     return (worker = started);
@@ -82,7 +82,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
       isBusy = true;
     } catch (error) {
       reporter.fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
-      rest();
+      unrefIfIdle();
       setImmediate(flush);
     }
   }
@@ -92,11 +92,11 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
     flush();
     if ("failed" in message) reporter.fail(waiting.splice(0, message.count), toError(message.failed));
     else reporter.settle(waiting, message.results);
-    rest();
+    unrefIfIdle();
   }
 
   /** If no write is waiting, lets the process exit although the thread exists. */
-  function rest(): void {
+  function unrefIfIdle(): void {
     if (waiting.length > 0 || reporter.isUnderWay()) return;
     worker?.unref();
     whenIdle();
@@ -152,7 +152,7 @@ interface WaiterNotifier {
  * Returns the functions that report outcomes to the waiting callers. They also report to the operator when writes start to fail and when
  * they succeed again.
  */
-function makeTelling(observe: Observer, refusing: Refusing, done: () => void): WaiterNotifier {
+function makeReporter(observe: Observer, refusing: Refusing, done: () => void): WaiterNotifier {
   /** Results that have arrived and are not parsed yet. */
   const unread: { readonly waiters: readonly WriteWaiter[]; readonly json: string }[] = [];
   /** Committed outcomes that are not reported yet. */

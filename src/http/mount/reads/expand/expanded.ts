@@ -10,7 +10,7 @@ import type {
   StoredRecord,
   Where,
 } from "../../../../store/store.ts";
-import type { MountInPlace } from "../../../declarations/mount.ts";
+import type { ServedMount } from "../../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
 import { takeTurn } from "../../../scheduling/slices.ts";
@@ -44,7 +44,7 @@ export interface ResponseState {
 }
 
 interface Level {
-  readonly mount: MountInPlace;
+  readonly mount: ServedMount;
   readonly columns: readonly string[];
   readonly plans: readonly Plan[];
   readonly places: readonly Place[];
@@ -121,7 +121,7 @@ async function writeOne(writing: ResponseState, plan: Plan, level: readonly Plac
  */
 async function writeMany(
   writing: ResponseState,
-  mount: MountInPlace,
+  mount: ServedMount,
   plan: Plan,
   level: readonly Place[],
 ): Promise<readonly string[]> {
@@ -157,7 +157,7 @@ async function writeMany(
 /** Decides which nested records of a record the caller may list. Denies all if the caller may not read the outer record. */
 function decideListing(
   { exchange }: ResponseState,
-  mount: MountInPlace,
+  mount: ServedMount,
   { relation: { to }, reach, list, read }: Plan,
   place: Place,
   params: Params,
@@ -207,7 +207,7 @@ async function writeArrays(
   return lists.map(({ length }) => `[${written.slice(at, (at += length)).join()}]`);
 }
 
-function mayRead({ exchange }: ResponseState, to: MountInPlace, record: StoredRecord, outer: Params): boolean {
+function mayRead({ exchange }: ResponseState, to: ServedMount, record: StoredRecord, outer: Params): boolean {
   const { decision } = verdictOn(to, exchange, "read", { ...outer, id: record["id"] as Key });
   return decision === "allow" || (decision !== "deny" && matches(to.collection, record, decision.only));
 }

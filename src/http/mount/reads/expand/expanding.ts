@@ -2,7 +2,7 @@ import { after, type Eventually } from "../../../../core/eventually.ts";
 import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
 import type { BesideQuery, ListQuery, ListText, StoredRecord } from "../../../../store/store.ts";
-import type { MountInPlace } from "../../../declarations/mount.ts";
+import type { ServedMount } from "../../../declarations/mount.ts";
 import type { Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
 import { takeTurn } from "../../../scheduling/slices.ts";
@@ -13,7 +13,7 @@ import { cutPage, Place } from "./page-records.ts";
 
 /** The columns of records to show, and their expansions. */
 export interface RecordSelection {
-  readonly mount: MountInPlace;
+  readonly mount: ServedMount;
   /** The members of the record itself. */
   readonly columns: readonly string[];
   readonly expansions: readonly Expansion[];

@@ -1,5 +1,5 @@
 import type { Cacheability, Related } from "../../../../core/call/call.ts";
-import type { MountInPlace } from "../../../declarations/mount.ts";
+import type { ServedMount } from "../../../declarations/mount.ts";
 import type { Relation } from "../../../declarations/relations.ts";
 import type { Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
@@ -7,12 +7,12 @@ import { verdictOnAll, type Verdict } from "./verdicts.ts";
 
 /** A requested relation, and the relations requested inside it. */
 export interface Expansion {
-  readonly relation: Relation<MountInPlace>;
+  readonly relation: Relation<ServedMount>;
   readonly inner: readonly Expansion[];
 }
 
 /** Returns the relations with these names: `items` is a relation of the mount, and `items.product` is a relation of each item. */
-export function buildExpansions({ relations }: MountInPlace, names: readonly string[]): readonly Expansion[] {
+export function buildExpansions({ relations }: ServedMount, names: readonly string[]): readonly Expansion[] {
   return relations
     .filter(({ name }) => names.some((each) => each === name || each.startsWith(`${name}.`)))
     .map((relation) => {
@@ -37,14 +37,14 @@ export function buildShapes(expansions: readonly Expansion[]): Readonly<Record<s
 }
 
 /** Returns `public` if shared caches may store a response with these expansions. */
-export function chooseCache({ cache }: MountInPlace, expansions: readonly Expansion[]): Cacheability {
+export function chooseCache({ cache }: ServedMount, expansions: readonly Expansion[]): Cacheability {
   const isPublic = expansions.every(({ relation: { to }, inner }) => chooseCache(to, inner) === "public");
   return isPublic ? cache : "private";
 }
 
 /** An expansion with the decisions of its permissions. A decision is null if it must be made for each record. */
 export interface Plan {
-  readonly relation: Relation<MountInPlace>;
+  readonly relation: Relation<ServedMount>;
   /** The decision about reading the outer record. A caller who may not read it gets none of the records within it. */
   readonly reach: Verdict | null;
   readonly list: Verdict | null;
@@ -61,7 +61,7 @@ interface ExpansionPath {
 const everything: Verdict = { decision: "allow", isPersonal: false };
 
 /** Returns the plans for all expansions of a response, with the decisions of the permissions. */
-export function buildPlans(mount: MountInPlace, exchange: Exchange, expansions: readonly Expansion[]): readonly Plan[] {
+export function buildPlans(mount: ServedMount, exchange: Exchange, expansions: readonly Expansion[]): readonly Plan[] {
   const { id: _, ...params } = exchange.params;
   return planFrom(exchange, expansions, { params, varying: [] }, mount);
 }
@@ -70,13 +70,13 @@ export function buildPlans(mount: MountInPlace, exchange: Exchange, expansions: 
 function planFrom(
   exchange: Exchange,
   expansions: readonly Expansion[],
-  way: ExpansionPath,
-  readable: MountInPlace | null,
+  path: ExpansionPath,
+  readable: ServedMount | null,
 ): readonly Plan[] {
   return expansions.map(({ relation, inner }) => {
     const { kind, column, to } = relation;
     const below: ExpansionPath =
-      kind !== "many" ? { params: {}, varying: [] } : { params: way.params, varying: [...way.varying, column] };
+      kind !== "many" ? { params: {}, varying: [] } : { params: path.params, varying: [...path.varying, column] };
     const one: ExpansionPath = { ...below, varying: [...below.varying, "id"] };
     return {
       relation,

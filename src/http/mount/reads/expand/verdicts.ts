@@ -2,7 +2,7 @@ import { decideOn } from "../../../../access/permission/decision.ts";
 import type { Action, PermissionRequest, SettledDecision } from "../../../../access/permission/permission.ts";
 import type { Identity } from "../../../../core/identity.ts";
 import type { Key, Where } from "../../../../store/store.ts";
-import type { MountInPlace } from "../../../declarations/mount.ts";
+import type { ServedMount } from "../../../declarations/mount.ts";
 import type { Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
 import { combineAll } from "../conditions.ts";
@@ -46,7 +46,7 @@ export class Question implements PermissionRequest {
  * offer the action, everything is allowed.
  */
 export function verdictOn(
-  { permissions, collection }: MountInPlace,
+  { permissions, collection }: ServedMount,
   exchange: Exchange,
   action: "list" | "read",
   params: Params,
@@ -63,7 +63,7 @@ export function verdictOn(
  * parameters, because the decisions may then differ.
  */
 export function verdictOnAll(
-  mount: MountInPlace,
+  mount: ServedMount,
   exchange: Exchange,
   action: "list" | "read",
   { params, varying }: { readonly params: Params; readonly varying: readonly string[] },

@@ -1,12 +1,12 @@
 import { formatDay } from "../core/deprecation.ts";
 import type { Observer } from "../core/observation.ts";
-import type { MountInPlace } from "../http/declarations/mount.ts";
+import type { ServedMount } from "../http/declarations/mount.ts";
 import type { Route } from "../http/declarations/routes.ts";
 import { unservedKey, unservedLists } from "../http/mount/shapes.ts";
 
 /** Reports to the operator the lists without an index, and the deprecated parts whose sunset has passed. */
 export function reportAtStart(
-  mounts: readonly MountInPlace[],
+  mounts: readonly ServedMount[],
   routes: readonly Route[],
   { now, observe }: { readonly now: number; readonly observe: Observer | null },
 ): void {
@@ -18,7 +18,7 @@ export function reportAtStart(
 const MOST_PATHS = 3;
 
 /** Returns one line for all lists without an index. Returns null if there are none. `latchkey db explain` shows the details. */
-function unservedNotice(mounts: readonly MountInPlace[]): string | null {
+function unservedNotice(mounts: readonly ServedMount[]): string | null {
   const found = mounts.flatMap((mount) => {
     const { length } = unservedLists(mount);
     return length === 0 ? [] : [{ path: mount.resource.path, length }];
@@ -31,7 +31,7 @@ function unservedNotice(mounts: readonly MountInPlace[]): string | null {
 }
 
 /** Returns a message for each part after its sunset. The part is still served until a developer removes it. */
-function describeSunsets(mounts: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
+function describeSunsets(mounts: readonly ServedMount[], routes: readonly Route[], now: number): readonly string[] {
   const whole = routes.flatMap(({ methods }) => [...methods.values()].flatMap(({ deprecations = [] }) => deprecations));
   const parts = mounts.flatMap(({ resource: { path, deprecations } }) =>
     [...(deprecations?.fields.values() ?? []), ...(deprecations?.filters.values() ?? [])]
