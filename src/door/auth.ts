@@ -99,6 +99,7 @@ export {
   storeAccounts,
   type Account,
   type Accounts,
+  type ServiceAccounts,
   type UsernameOrigin,
 } from "../features/auth/records/accounts.ts";
 export {

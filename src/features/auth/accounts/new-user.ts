@@ -5,6 +5,7 @@ import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
 import type { NewUser } from "../people/people.ts";
 import { accountsCollection, firstGeneration } from "../records/accounts.ts";
+import { giveName } from "../records/given-names.ts";
 import { resolveDefault } from "./standard.ts";
 
 /** Returns the changes that create a user and the account with the same id. `at` is the position of the first change in the transaction. */
@@ -30,6 +31,7 @@ export function insertUser(
   return [
     { kind: "insert", collection: users.collection, values: { name, email, ...ownValues(users.resource.fields, now) } },
     { kind: "insert", collection: accountsCollection, key: keyOf(at), values: account },
+    ...giveName(keyOf(at), username),
   ];
 }
 

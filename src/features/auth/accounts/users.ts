@@ -16,6 +16,7 @@ import { requireMayChange, requireNotActing } from "../people/fresh-proof.ts";
 import { loginColumns, type LoginPart } from "../people/login-change.ts";
 import type { UsersParts } from "../people/parts.ts";
 import { accountOf, accountsCollection, firstGeneration } from "../records/accounts.ts";
+import { giveName } from "../records/given-names.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../records/users.ts";
 import type { Registration } from "../records/verifying.ts";
 import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../requests/access.ts";
@@ -119,7 +120,11 @@ async function createAccount(
         email_origin: isAdministrator(context) ? "vouched" : "chosen",
       };
       const invitation = invite ? await parts.verifier.current!.invite(context, { email, user: keyOf(0) }) : [];
-      return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }, ...invitation];
+      return [
+        { kind: "insert", collection: accountsCollection, key: keyOf(0), values: account },
+        ...giveName(keyOf(0), username),
+        ...invitation,
+      ];
     },
   };
 }
@@ -195,6 +200,7 @@ async function changeAccount(
       if (Object.keys(values).length === 0) return ended;
       return [
         { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
+        ...("username" in names ? giveName(id, names.username) : []),
         ...ended,
         ...addressMoved(parts, account, { from: current.email, to: address }, call.now),
         ...(password === undefined

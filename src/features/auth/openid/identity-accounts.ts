@@ -5,6 +5,7 @@ import { keyOf, type Store } from "../../../store/store.ts";
 import type { People } from "../people/people.ts";
 import type { Account } from "../records/accounts.ts";
 import { timeText } from "../records/conditions.ts";
+import { isTaken } from "../records/given-names.ts";
 import type { Header } from "../requests/cookies.ts";
 import type { Claims } from "./claims.ts";
 import { ProviderFault, type ConfirmedLogin } from "./client.ts";
@@ -92,7 +93,7 @@ async function makeUser(
     const userId = outcome.rows[0]!.record["id"] as number;
     return observe({ kind: "identity_bound", issuer, subject, userId });
   }
-  if (outcome.kind !== "taken") throw new Error(`The store answered ${outcome.kind} to a user of a provider.`);
+  if (!isTaken(outcome)) throw new Error(`The store answered ${outcome.kind} to a user of a provider.`);
   if ((await identities.findLinked({ issuer, subject })) === null)
     throw refused("the identity is not linked, and another user has its address");
 }

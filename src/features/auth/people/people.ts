@@ -23,7 +23,7 @@ import type {
 } from "../gate/contract.ts";
 import type { LeavingWay, OutsideLogin } from "../gate/ways.ts";
 import type { Passwords, ProvedPassword } from "../passwords/passwords.ts";
-import type { Account, Accounts, UsernameOrigin } from "../records/accounts.ts";
+import type { Account, ServiceAccounts, UsernameOrigin } from "../records/accounts.ts";
 import type { Bindings } from "../records/bindings.ts";
 import type { ListedLogin, LoginPage } from "../records/logins.ts";
 import type { Revocations } from "../records/revocation.ts";
@@ -34,7 +34,7 @@ import type { AddressVerifier, Newcomer } from "../records/verifying.ts";
 
 /** The accounts that may log in, as the feature `accounts()` offers them. */
 export interface People {
-  readonly accounts: Accounts;
+  readonly accounts: ServiceAccounts;
   readonly bindings: Bindings;
   readonly passwords: Passwords;
   /** Counts wrong credentials, with one count for the whole service. */
