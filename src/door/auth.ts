@@ -98,6 +98,7 @@ export {
   storeAccounts,
   type Account,
   type Accounts,
+  type ServiceAccounts,
   type UsernameOrigin,
 } from "../features/auth/records/accounts.ts";
 export {

@@ -215,9 +215,9 @@ function createStore({ database }: Settings, observe: Observer): Store {
 /** Throws `ConfigError` if the account of the custom token does not exist. Without this check, requests with the token would fail later. */
 async function requireCustomAccount(
   { customToken }: Settings,
-  accounts: { findByUsername(name: string): unknown },
+  accounts: { findByConfiguredName(name: string): unknown },
 ): Promise<void> {
-  if (customToken === null || (await accounts.findByUsername(customToken.username)) !== null) return;
+  if (customToken === null || (await accounts.findByConfiguredName(customToken.username)) !== null) return;
   throw new ConfigError([
     `LATCHKEY_CUSTOM_TOKEN_USERNAME names ${customToken.username}, but there is no such account. Create it first, or name an existing one.`,
   ]);

@@ -83,6 +83,7 @@ const columnMembers: ChecksOf<Column> = {
   searched: optional(aFlag),
   few: optional(aFlag),
   served: optional(buildChoiceCheck("equality", "nothing")),
+  mayRepeat: optional(aFlag),
   scale: optional(wholeFrom(0, 15)),
   number: optional(aFlag),
   default: anything,

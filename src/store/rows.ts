@@ -115,6 +115,10 @@ export interface Column {
    * existing tables, found at startup.
    */
   readonly served?: "equality" | "nothing";
+  /**
+   * Set if its JSON may have repeated members: `{"a":1,"a":2}`. Only for columns of existing tables, found at startup.
+   */
+  readonly mayRepeat?: true;
   /** The number of decimal places of a decimal. */
   readonly scale?: number;
   /** The values of a decimal are numbers instead of texts, with at most fifteen digits. */

@@ -47,6 +47,27 @@ test("sends a notice about a changed password with the time of the change, but w
   assert.doesNotMatch(`${mail!.text}${mail!.html}`, /https?:|\d{8}|Ben/);
 });
 
+test("sends a notice about a password that an administrator sets, also about a one-time password", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const ben = await api.user("Ben");
+  for (const [method, path, body] of [
+    ["PATCH", `/users/${ben.id}`, { password: "another password of Ben" }],
+    ["POST", `/users/${ben.id}/password`, undefined],
+  ] as const) {
+    const changed = await api.ask(method, path, { body, headers: api.admin });
+    assert.ok(changed.status < 300, changed.text);
+
+    const [mail, ...more] = await api.mails();
+
+    assert.equal(more.length, 0);
+    assert.deepEqual([mail!.to, mail!.subject], ["ben@example.com", "Your password was changed"], path);
+    if (method === "POST") assert.doesNotMatch(`${mail!.text}${mail!.html}`, new RegExp(changed.json.password));
+    api.clock.turn(60);
+  }
+  assert.equal((await api.post("/users/1/password", undefined, api.admin)).status, 409);
+  assert.deepEqual(await api.mails(), []);
+});
+
 test("sends users a notice about a token or a key that an administrator makes for them, and none about a key that they make", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ben = await api.user("Ben");

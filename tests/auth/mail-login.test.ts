@@ -103,3 +103,26 @@ test("starts no session for a GET of the link, and keeps the link valid", async 
   assert.equal((await api.post("/api/session/", { token })).status, 201);
   assert.equal((await api.get("/users/1", basic(ada, password))).status, 401);
 });
+
+test("shows for whom a link is, and refuses every other parameter", async (t) => {
+  const api = await startMailFlows(t);
+  const { token } = await api.loginCode();
+  const path = `/api/login/code/?token=${token}`;
+
+  for (const [query, pointers] of [
+    ["&next=/orders", ["?next"]],
+    ["&Token=a&email=x", ["?Token", "?email"]],
+  ] as const) {
+    const refused = await api.get(`${path}${query}`);
+    assert.deepEqual([refused.status, refused.json.code], [400, "invalid_query"], refused.text);
+    const errors: readonly { readonly pointer: string; readonly code: string }[] = refused.json.errors;
+    assert.deepEqual(
+      errors.map(({ pointer, code }) => [pointer, code]),
+      pointers.map((pointer) => [pointer, "unknown_parameter"]),
+    );
+    assert.doesNotMatch(refused.text, new RegExp(token!));
+  }
+  for (const wrong of ["/api/login/code/", `${path}&token=${token}`])
+    assert.equal((await api.get(wrong)).json.code, "invalid_link", wrong);
+  assert.deepEqual((await api.get(path)).json, { email: "a•••@example.com" });
+});

@@ -163,3 +163,41 @@ test("adds an app on the account page without the script, also if the login is o
   const cross = { ...readCookies(done), "sec-fetch-site": "cross-site" };
   assert.equal((await send(api, path, { kind: "totp" }, cross)).status, 403);
 });
+
+for (const [what, sign] of [
+  ["Chinese", "书"],
+  ["Arabic", "ش"],
+  ["emoji", "😀"],
+] as const)
+  test(`shows a QR code that telephones can read, for a title and a name of many ${what} characters`, async (t) => {
+    const long = sign.repeat(300);
+    const api = await serve(t, { config: { api: { title: long, version: "1" } } });
+    const username = [...long].slice(0, 150).join("");
+    const name = [...long].slice(0, 200).join("");
+    const ann = { name, email: "ann@example.com", username, password: "difference-engine" };
+    const { id } = (await api.post("/users", ann, api.admin)).json;
+    const session = readCookies(await send(api, "/api/session/", { username, password: ann.password }));
+
+    const made = await send(
+      api,
+      `/users/${id}/factors`,
+      { label: "Phone", current_password: ann.password, kind: "totp" },
+      session,
+    );
+
+    assert.equal(made.status, 201, made.text);
+    shownKey(made.text);
+    const [, modules] = /<svg class="qr"[^>]*viewBox="0 0 (\d+) /.exec(made.text)!;
+    assert.ok(Number(modules) <= 117 + 8, `${modules} modules`);
+    const uri = new URL(readQRCode(made.text));
+    const issuer = uri.searchParams.get("issuer")!;
+    const [label, user] = decodeURIComponent(uri.pathname.slice(uri.pathname.lastIndexOf("/") + 1)).split(":");
+    assert.equal(label, issuer);
+    for (const [shown, whole] of [
+      [issuer, long],
+      [user!, username],
+    ] as const) {
+      assert.ok(shown.endsWith("…") && whole.startsWith(shown.slice(0, -1)) && shown.length > 10, shown);
+      assert.equal(shown.slice(0, -1).replaceAll(sign, ""), "");
+    }
+  });

@@ -50,3 +50,17 @@ test("writes passwords only in the listed files", () => {
     writing.toSorted(),
   );
 });
+
+test("stores the folded form of a username wherever one is written", () => {
+  // A new account, or a change of a login that may have a username.
+  const writesName = /kind: "insert", collection: accountsCollection|username_origin: /;
+  assert.deepEqual(
+    files.filter((file) => writesName.test(read(file)) && !/\bgiveName\(/.test(read(file))),
+    // The declaration of the columns, and files that write only the origin of a username that stays.
+    [
+      "features/auth/people/login-change.ts",
+      "features/auth/people/proved-address.ts",
+      "features/auth/records/bindings.ts",
+    ],
+  );
+});

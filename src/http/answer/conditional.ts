@@ -17,6 +17,11 @@ export function hasPreconditions(call: Call): boolean {
   return call.header("if-match") !== undefined || call.header("if-none-match") !== undefined;
 }
 
+/** True if `If-Match` names states of the record. `*` is any state of an existing record (RFC 9110 §13.1.1). */
+export function namesState(call: Call): boolean {
+  return call.header("if-match") !== undefined && parseETags(call.headers("if-match").join(",")) !== "*";
+}
+
 /**
  * Evaluates `If-Match` and `If-None-Match` (RFC 9110 §13.2.2). `current` are the ETags of the state in all representations, because the
  * client may have read any of them. It is null if there is no current state. `read` returns the part of a sent ETag that is compared.

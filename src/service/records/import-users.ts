@@ -1,5 +1,5 @@
 import type { NewUser, People } from "../../door/auth.ts";
-import type { Outcome, Store } from "../../door/stores.ts";
+import type { Change, Store } from "../../door/stores.ts";
 import { readImportedUser, type ImportOptions } from "./imported-user.ts";
 
 export type { ImportOptions } from "./imported-user.ts";
@@ -81,19 +81,27 @@ async function withoutTaken(
 async function writeAll(parts: Importing, candidates: readonly Candidate[], refused: RefusedLine[]): Promise<number> {
   let imported = 0;
   for (let rest = candidates; rest.length > 0;) {
-    const outcome = await write(parts, rest);
+    const { outcome, starts } = await write(parts, rest);
     if (outcome.kind === "written") return imported + rest.length;
-    if (outcome.kind !== "taken") throw new Error(`The store answered ${outcome.kind} to new users.`);
-    const at = Math.floor(outcome.change / 2);
-    refused.push({ line: rest[at]!.line, reasons: [taken(outcome.column)] });
+    if (outcome.kind !== "taken" && (outcome.kind !== "refused" || outcome.name !== "taken"))
+      throw new Error(`The store answered ${outcome.kind} to new users.`);
+    const at = starts.findLastIndex((start) => start <= outcome.change);
+    refused.push({ line: rest[at]!.line, reasons: [taken(outcome.kind === "taken" ? outcome.column : "username")] });
     imported += await writeAll(parts, rest.slice(0, at), refused);
     rest = rest.slice(at + 1);
   }
   return imported;
 }
 
-function write({ store, people }: Importing, candidates: readonly Candidate[]): Promise<Outcome> {
-  return store.write({ changes: candidates.flatMap(({ user }, at) => people.accounts.insertUser(user, at * 2)) });
+/** Writes all users. Returns the changes too, and the index of the first change of each user. */
+async function write({ store, people }: Importing, candidates: readonly Candidate[]) {
+  const changes: Change[] = [];
+  const starts: number[] = [];
+  for (const { user } of candidates) {
+    starts.push(changes.length);
+    changes.push(...people.accounts.insertUser(user, changes.length));
+  }
+  return { outcome: await store.write({ changes }), starts };
 }
 
 function taken(column: string | null): string {

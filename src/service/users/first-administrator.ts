@@ -69,7 +69,7 @@ export async function makeFirstAdministrator(
  * Returns the username and the expiry of the first administrator's generated password. Returns null if none is waiting for its first login.
  */
 export async function findUnusedPassword({ settings, people }: AdministratorParts): Promise<UnusedPassword | null> {
-  const account = await people.accounts.findByUsername(settings.adminUsername);
+  const account = await people.accounts.findByConfiguredName(settings.adminUsername);
   if (account?.role !== "admin" || account.passwordUntil === null || (account.passwordOnce ?? null) !== null)
     return null;
   return { username: account.username, until: account.passwordUntil };

@@ -166,9 +166,11 @@ function isTextual(type: string): boolean {
 }
 
 function json(storage: string): Form | null {
-  if (storage === "json") return plain;
+  if (storage === "json") return { ...plain, mayRepeat: true };
   if (storage === "jsonb") return converted((x) => `${x}::json`);
-  return storage.endsWith("[]") ? converted((x) => `to_json(${x})`, { written: asArray(storage) }) : null;
+  if (!storage.endsWith("[]")) return null;
+  const repeating = storage === "json[]" ? { mayRepeat: true } : {};
+  return converted((x) => `to_json(${x})`, { written: asArray(storage), ...repeating });
 }
 
 /** Converts the elements one by one to their types. A value that is too long for the column is refused on write. */

@@ -2,6 +2,7 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { requireChanges, storeMistakes } from "../checking.ts";
 import { serveAs } from "../served.ts";
 import type { Collection, Store } from "../store.ts";
+import { readPageOnce, readRelatedOnce } from "./existing/reading-once.ts";
 import { prefixing, withoutPrefix } from "./prefixing.ts";
 
 /** An open store. `settled` has the collections over existing tables, by name, in the form that was found at startup. */
@@ -47,10 +48,11 @@ export function storeOver(
     find: (collection, key) => opened().find(names.collection(collection), key),
     findBy: (collection, column, value) => opened().findBy(names.collection(collection), column, value),
     list: (query) => opened().list(names.query(query)),
-    listJSON: (query, beside) => opened().listJSON(names.query(query), beside?.map(names.query)),
+    listJSON: (asked, beside) =>
+      readPageOnce(names.query(asked), beside?.map(names.query), (query, also) => opened().listJSON(query, also)),
     countWords: (collection, words, atMost) =>
       opened().countWords?.(names.collection(collection), words, atMost) ?? null,
-    listRelated: (query) => opened().listRelated(names.query(query)),
+    listRelated: (asked) => readRelatedOnce(names.query(asked), (query) => opened().listRelated(query)),
     count: (collection, where, long) =>
       opened().count(names.collection(collection), where === null ? null : names.where(where), long),
     estimate: (collection) => opened().estimate?.(names.collection(collection)) ?? null,

@@ -19,6 +19,7 @@ import { loginColumns, type LoginPart } from "../people/login-change.ts";
 import type { AccountsParts } from "../people/parts.ts";
 import { accountOf, accountsCollection } from "../records/accounts.ts";
 import { timeText } from "../records/conditions.ts";
+import { giveName } from "../records/given-names.ts";
 import { changesAccount, ownOrAny } from "../requests/access.ts";
 import { ownPassword } from "../requests/fresh-login.ts";
 import { keepAdministrator } from "./last-administrator.ts";
@@ -172,6 +173,7 @@ async function prepareChange(
   if (isPromoted && active) changes.push(...(await weakLoginsEnd(parts, { ...before, role }, now)));
   if (role !== "admin" || !active) changes.push(...(await keepAdministrator(parts, before, now)));
   if (!isRenamed) return { values: columns, changes };
+  changes.push(...giveName(before.id, username));
   return {
     values: columns,
     changes,

@@ -26,9 +26,10 @@ import { requireFreshLogin } from "../people/fresh-proof.ts";
 import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../people/options.ts";
 import type { AccountsParts, UsersParts } from "../people/parts.ts";
 import type { AccountsFeature } from "../people/people.ts";
-import { accountsCollection, storeAccounts, type Accounts } from "../records/accounts.ts";
+import { accountsCollection, serviceAccounts, type Accounts } from "../records/accounts.ts";
 import { bindingsCollection, storeBindings } from "../records/bindings.ts";
-import { makeRevocations, type Revocations } from "../records/revocation.ts";
+import { namesCollection } from "../records/names.ts";
+import { makeRevocations } from "../records/revocation.ts";
 import { revocationsCollection } from "../records/revoked.ts";
 import { aTokenPrefix } from "../records/token-prefix.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "../records/users.ts";
@@ -37,6 +38,7 @@ import { accountEndpoints } from "./account.ts";
 import { makeEndings } from "./endings.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { measure } from "./measuring.ts";
+import { makeNamesUpkeep } from "./names-upkeep.ts";
 import { buildOffer, type Collected } from "./offer.ts";
 import { makeMarking } from "./passwords/marking.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
@@ -136,7 +138,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const notify: Notify = (...event) => notifiers.flatMap((each) => each(...event));
   const rule = options.secondFactor ?? "optional";
   const { identity: identityFields = [], roles = usualRoles } = options;
-  const found = storeAccounts(store, { names: identityFields, collection: () => parts.users.collection });
+  const found = serviceAccounts(store, { names: identityFields, collection: () => parts.users.collection });
   const bindings = storeBindings({ store, accounts: found, observe });
   const passwords = createPasswords(host, found, options, rule);
   const accessSeconds = (): number => needs.revocationSeconds;
@@ -193,7 +195,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     standing: assembled.gate.checkAssurance,
     identity: identityFields,
     roles,
-    collections: [accountsCollection, bindingsCollection, revocationsCollection, ...gateCollections],
+    collections: [accountsCollection, namesCollection, bindingsCollection, revocationsCollection, ...gateCollections],
     mistakes: (all) => [...endings.mistakes(all), ...assembled.mistakes(all), ...verifier.mistakes(options)],
     upkeep: [
       { everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) },
@@ -201,27 +203,28 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     ],
     tags: { factors: "Second factors and passkeys." },
     measure: () => measure(parts),
-    ...startAndStop(host, roles, revocations, assembled),
+    ...startAndStop(host, parts, assembled),
   };
 }
 
 function startAndStop(
   host: Host,
-  roles: readonly string[],
-  revocations: Revocations,
+  { roles, revocations }: Pick<AccountsParts, "roles" | "revocations">,
   gate: Pick<AssembledGate, "start">,
 ) {
   const marking = makeMarking(host);
+  const upkeep = makeNamesUpkeep(host);
   return {
     async start() {
       await requireDeclaredRoles(host.store, roles);
       await revocations.open();
       await gate.start(host.now());
       marking.open();
+      upkeep.open();
     },
-    stop() {
+    async stop() {
       revocations.close();
-      return marking.close();
+      await Promise.all([marking.close(), upkeep.close()]);
     },
   };
 }

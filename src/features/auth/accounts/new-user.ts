@@ -6,6 +6,7 @@ import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
 import type { NewUser } from "../people/contracts/accounts.ts";
 import { accountsCollection, firstGeneration } from "../records/accounts.ts";
+import { giveName } from "../records/given-names.ts";
 import { resolveDefault } from "./standard.ts";
 
 /** Returns the changes that create a user and the account with the same id. `at` is the position of the first change in the transaction. */
@@ -31,6 +32,7 @@ export function insertUser(
   return [
     { kind: "insert", collection: users.collection, values: { name, email, ...ownValues(users.resource.fields, now) } },
     insert(accountsCollection, { key: keyOf(at), values: account }),
+    ...giveName(keyOf(at), username),
   ];
 }
 

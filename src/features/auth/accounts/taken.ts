@@ -4,6 +4,8 @@ import { storedOf } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Change } from "../../../store/store.ts";
 import type { UsersParts } from "../people/parts.ts";
+import { accountsCollection } from "../records/accounts.ts";
+import { isNameTaken } from "../records/names.ts";
 
 /** The new names of a user. */
 export interface NewNames {
@@ -44,14 +46,14 @@ export async function requireFree(
 }
 
 async function findTaken(
-  { store, accounts }: UsersParts,
+  { store }: UsersParts,
   { collection }: Pick<Mount, "collection">,
   { id, email, username }: NewNames,
 ): Promise<"email" | "username" | null> {
   const sameEmail = email === undefined ? null : await store.findBy(collection, "email", email);
   if (sameEmail !== null && storedOf(sameEmail).id !== id) return "email";
-  const sameName = username === undefined ? null : await accounts.findByUsername(username);
-  return sameName !== null && sameName.id !== id ? "username" : null;
+  if (username === undefined) return null;
+  return (await isNameTaken({ store, accounts: accountsCollection }, username, id)) ? "username" : null;
 }
 
 export function isAdministrator({ identity }: Context): boolean {

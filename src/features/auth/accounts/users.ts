@@ -17,6 +17,7 @@ import { requireMayChange, requireNotActing } from "../people/fresh-proof.ts";
 import { loginColumns, type LoginPart } from "../people/login-change.ts";
 import type { UsersParts } from "../people/parts.ts";
 import { accountOf, accountsCollection, firstGeneration } from "../records/accounts.ts";
+import { giveName } from "../records/given-names.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../records/users.ts";
 import type { Registration } from "../records/verifying.ts";
 import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../requests/access.ts";
@@ -120,7 +121,11 @@ async function createAccount(
         email_origin: isAdministrator(context) ? "vouched" : "chosen",
       } as const;
       const invitation = invite ? await parts.verifier.current!.invite(context, { email, user: keyOf(0) }) : [];
-      return [insert(accountsCollection, { key: keyOf(0), values: account }), ...invitation];
+      return [
+        insert(accountsCollection, { key: keyOf(0), values: account }),
+        ...giveName(keyOf(0), username),
+        ...invitation,
+      ];
     },
   };
 }
@@ -196,6 +201,7 @@ async function changeAccount(
       if (Object.keys(values).length === 0) return ended;
       return [
         update(accountsCollection, { key: id, values, revision: row.revision }),
+        ...("username" in names ? giveName(id, names.username) : []),
         ...ended,
         ...addressMoved(parts, account, { from: current.email, to: address }, call.now),
         ...(password === undefined

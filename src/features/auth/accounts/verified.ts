@@ -9,6 +9,7 @@ import { allowChange, loginColumns } from "../people/login-change.ts";
 import type { AccountsParts, UsersParts } from "../people/parts.ts";
 import { accountsCollection, firstGeneration, type Account } from "../records/accounts.ts";
 import { timeText } from "../records/conditions.ts";
+import { giveName } from "../records/given-names.ts";
 import type { Newcomer } from "../records/verifying.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
@@ -55,7 +56,8 @@ export async function createVerified(
     email_verified_at: timeText(now),
     email_origin: "chosen",
   } as const;
-  const changes = [insert(accountsCollection, { key: keyOf(0), values: account }), ...also];
+  const insertion = insert(accountsCollection, { key: keyOf(0), values: account });
+  const changes = [insertion, ...giveName(keyOf(0), username), ...also];
   return writeDirectly(placeUsers(parts), context, { before: null, values, changes });
 }
 
@@ -91,15 +93,17 @@ export async function moveAddress(
   const user = await store.find(users.collection, account.id);
   if (row === null || user === null) return null;
   const from = storedOf(user).email;
+  const isRenamed = followsEmail(parts, row, from);
   const values = loginColumns(allowChange(account.id, ["email", "username"]), account.id, {
     email_verified_at: timeText(context.now),
-    ...(followsEmail(parts, row, from) ? { username: email, username_origin: "chosen" as const } : {}),
+    ...(isRenamed ? { username: email, username_origin: "chosen" as const } : {}),
   });
   return writeDirectly(placeUsers(parts), context, {
     before: user,
     values: { email },
     changes: [
       update(accountsCollection, { key: account.id, values, revision: row.revision }),
+      ...(isRenamed ? giveName(account.id, email) : []),
       ...also,
       ...addressMoved(parts, account, { from, to: email }, context.now),
     ],

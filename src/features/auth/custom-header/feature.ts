@@ -25,7 +25,8 @@ export function customHeaderLogin(people: AccountsFeature, options: CustomHeader
       requireOptions(options, checks);
       const { username, ...more } = options;
       const { accounts } = host.use(people);
-      return { offer: null, schemes: [customHeader({ ...more, account: () => accounts.findByUsername(username) })] };
+      const account = () => accounts.findByConfiguredName(username);
+      return { offer: null, schemes: [customHeader({ ...more, account })] };
     },
   });
 }

@@ -4,7 +4,7 @@ import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import type { Context } from "../../../http/request/exchange.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
 import { mailEndpoint } from "../mailbox/asking.ts";
 import type { GivenProof, Mailbox, Purpose } from "../mailbox/contract.ts";
@@ -89,7 +89,14 @@ function linkEndpoint(purpose: Purpose): Endpoint {
       problems: ["invalid_link", "invalid_query", "insecure_transport"],
     },
     async handle(context) {
-      const [token, ...others] = [...context.parameters()].filter(([name]) => name === "token");
+      const parameters = context.parameters();
+      const unknown = parameters.flatMap(([name]) =>
+        name === "token"
+          ? []
+          : [{ pointer: `?${name}`, code: "unknown_parameter", detail: "There is no such parameter." }],
+      );
+      if (unknown.length > 0) throw invalid(unknown);
+      const [token, ...others] = parameters;
       const proof = token === undefined || others.length > 0 ? null : await purpose.find(context, { token: token[1] });
       if (proof === null) throw problem("invalid_link");
       const value = { email: maskAddress(proof.address) };

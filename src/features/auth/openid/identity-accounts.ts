@@ -6,6 +6,7 @@ import { requireNewId } from "../../../store/written.ts";
 import type { AccountsContract } from "../people/contracts/accounts.ts";
 import type { Account } from "../records/accounts.ts";
 import { timeText } from "../records/conditions.ts";
+import { isTaken } from "../records/given-names.ts";
 import type { UsersMount } from "../records/users.ts";
 import type { Header } from "../requests/cookies.ts";
 import type { Claims } from "./claims.ts";
@@ -93,7 +94,7 @@ async function makeUser(
   if (outcome.kind === "written") {
     return observe({ kind: "identity_bound", issuer, subject, userId: requireNewId(outcome) });
   }
-  if (outcome.kind !== "taken") throw new Error(`The store answered ${outcome.kind} to a user of a provider.`);
+  if (!isTaken(outcome)) throw new Error(`The store answered ${outcome.kind} to a user of a provider.`);
   if ((await identities.findLinked({ issuer, subject })) === null)
     throw refused("the identity is not linked, and another user has its address");
 }

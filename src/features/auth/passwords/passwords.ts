@@ -20,7 +20,7 @@ import type { Issue } from "../../../core/problem/problem.ts";
 import { aTracer } from "../../../core/tracer.ts";
 import type { Tracer } from "../../../core/tracer.ts";
 import { updateAll } from "../../../http/declarations/table.ts";
-import { fold } from "../../../store/fold.ts";
+import { caseFold, fold } from "../../../store/fold.ts";
 import { StoreUnavailable, type Store } from "../../../store/store.ts";
 import { accountsCollection, isPossibleName, type Account, type Accounts } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
@@ -103,13 +103,18 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     tracer === null ? queue.hold : (asker, work) => tracer.part("hash", {}, () => queue.hold(asker, work));
   const sideBySide = makeSideBySide();
 
+  async function loadAsker(call: Call, name: string): Promise<Asker> {
+    return buildAsker(call, { account: fold(name), isKnown: await throttle.isKnown(call, name) });
+  }
+
   async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Checked | null> {
-    const isKnown = await throttle.isKnown(call, username);
-    const asker = buildAsker(call, { account: fold(username), isKnown });
-    queue.requirePlace(asker);
+    const typed = await loadAsker(call, username);
+    queue.requirePlace(typed);
     const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
-    // Failures count for the stored spelling, because names that are equal in the store are one account.
-    const name = account?.username ?? username;
+    // Everything counts for the stored spelling, because equal names are one account. The spellings of a name without an account count
+    // together too. Otherwise the counts would reveal which accounts exist.
+    const name = account?.username ?? caseFold(username);
+    const asker = fold(name) === typed.account ? typed : await loadAsker(call, name);
     const rooms = () => throttle.look(call, name);
     await rooms();
     // Checked again, because other attempts may have failed while this one waited. So concurrent attempts cannot exceed the limit.

@@ -7,7 +7,7 @@ import type { Gate } from "../gate/gate.ts";
 import type { OutsideLogin } from "../gate/ways.ts";
 import type { IsBreached } from "../passwords/breached-passwords.ts";
 import type { Passwords } from "../passwords/passwords.ts";
-import type { Accounts } from "../records/accounts.ts";
+import type { ServiceAccounts } from "../records/accounts.ts";
 import type { Bindings } from "../records/bindings.ts";
 import type { Revocations } from "../records/revocation.ts";
 import type { UsersMount } from "../records/users.ts";
@@ -18,7 +18,7 @@ import type { LoginSource } from "./contracts/endings.ts";
 export interface AccountsParts extends CreatingParts {
   readonly store: Store;
   readonly observe: Observer;
-  readonly accounts: Accounts;
+  readonly accounts: ServiceAccounts;
   readonly bindings: Bindings;
   readonly throttle: LoginThrottle;
   readonly passwords: Passwords;

@@ -8,6 +8,7 @@ import { reference } from "../../../resource/kinds/reference.ts";
 import { aStore } from "../../../store/checking.ts";
 import type { Change, Collection, Row, Store } from "../../../store/store.ts";
 import { equals } from "./conditions.ts";
+import { findByName } from "./names.ts";
 
 /** The login data of a user, which responses never contain as a whole. Its id is the id of the user. */
 export interface Account {
@@ -147,6 +148,15 @@ export interface Accounts {
   findByUsername(username: string): Eventually<Account | null>;
 }
 
+/** The accounts of a service. Here, `findByUsername` compares by the whole case folding of Unicode, and takes the same time for every name. */
+export interface ServiceAccounts extends Accounts {
+  /**
+   * Returns the account whose username is equal by lower case. For a name from the configuration: if this account is deleted, the name
+   * never stands for a user who takes a similar one.
+   */
+  findByConfiguredName(username: string): Eventually<Account | null>;
+}
+
 /** Returns true if the text can be a username. Other texts need no lookup, and a store refuses some of them (U+0000). */
 export function isPossibleName(name: unknown): name is string {
   if (typeof name !== "string" || name === "" || name.length > 300) return false;
@@ -161,12 +171,21 @@ export interface OwnFields {
 
 const ownFields: ChecksOf<OwnFields> = { names: texts, collection: aFunction };
 
-/** Returns the accounts of a store, each with the fields of its user that `own` names. */
+/**
+ * Returns the accounts of a store, each with the fields of its user that `own` names. Usernames are compared by lower case, with the table of
+ * accounts alone.
+ */
 export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
   requireArguments("storeAccounts", arguments, {
     store: aStore,
     own: optional(buildObjectCheck(ownFields, "it has to be an object, like { names: [], collection }")),
   });
+  const { find, findByConfiguredName } = serviceAccounts(store, own);
+  return { find, findByUsername: findByConfiguredName };
+}
+
+/** Returns the accounts of a service, each with the fields of its user that `own` names. The store needs `namesCollection` too. */
+export function serviceAccounts(store: Store, own: OwnFields): ServiceAccounts {
   const { names } = own;
   const complete = (row: Row | null): Eventually<Account | null> => {
     const account = row === null ? null : accountOf(row);
@@ -177,9 +196,11 @@ export function storeAccounts(store: Store, own: OwnFields = { names: [], collec
       user === null ? null : { ...account, fields: readFields(user, names) },
     );
   };
+  const named = { store, accounts: accountsCollection };
   return {
     find: (id) => after(store.find(accountsCollection, id), complete),
-    findByUsername: (username) => after(store.findBy(accountsCollection, "username", username), complete),
+    findByUsername: (username) => after(findByName(named, username), complete),
+    findByConfiguredName: (username) => after(store.findBy(accountsCollection, "username", username), complete),
   };
 }
 

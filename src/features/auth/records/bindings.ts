@@ -5,7 +5,7 @@ import type { Observer } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { insert, storedOf, table, update } from "../../../http/declarations/table.ts";
 import { dateTime } from "../../../resource/kinds/fields.ts";
-import { keyOf, type Change, type KeyOf, type Row, type Store } from "../../../store/store.ts";
+import { keyOf, type Change, type KeyOf, type Outcome, type Row, type Store } from "../../../store/store.ts";
 import { requireNewId } from "../../../store/written.ts";
 import {
   accountOf,
@@ -16,6 +16,7 @@ import {
   type Accounts,
 } from "./accounts.ts";
 import { ofUser, timeText } from "./conditions.ts";
+import { isTaken } from "./given-names.ts";
 
 /** Maps identities from outside to accounts. The key is `[issuer, subject]` as JSON, compared exactly. */
 export const bindingsCollection = table({
@@ -99,7 +100,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
   }
 
   async function settle(identity: ExternalIdentity, key: string, now: number, create?: MakeAccount) {
-    const row = await store.findBy(accountsCollection, "username", identity.username);
+    const row = await findNamed(store, identity);
     if (row !== null) return claim(row, identity, key, now);
     const changes = create?.() ?? null;
     return changes === null ? null : make(changes, identity, key, now);
@@ -130,9 +131,8 @@ export function storeBindings(options: BindingsOptions): Bindings {
 
   async function make(changes: readonly Change[], identity: ExternalIdentity, key: string, now: number) {
     const outcome = await store.write({ changes: [...changes, insertBinding(key, keyOf(0), now)] });
-    if (outcome.kind === "taken") {
-      const isRace = (await store.find(bindingsCollection, key)) !== null;
-      if (isRace || outcome.column !== "email") return OVERTAKEN;
+    if (isTaken(outcome)) {
+      if (await isOvertaken(store, outcome, identity)) return OVERTAKEN;
       throw notBound(observe, identity, null);
     }
     if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a user from outside.`);
@@ -158,6 +158,18 @@ export function storeBindings(options: BindingsOptions): Bindings {
       return (await store.write({ changes: [removed] })).kind === "written";
     },
   };
+}
+
+/** Finds the account that an identity may claim. Never by case folding: the account of a name that only looks the same is another user's. */
+function findNamed(store: Store, { username }: ExternalIdentity): Eventually<Row | null> {
+  return store.findBy(accountsCollection, "username", username);
+}
+
+/** True if another request has bound the identity, or has made the account that it may claim. The next attempt finds them. */
+async function isOvertaken(store: Store, outcome: Outcome, identity: ExternalIdentity): Promise<boolean> {
+  if ((await store.find(bindingsCollection, keyFor(identity))) !== null) return true;
+  const isEmail = outcome.kind === "taken" && outcome.column === "email";
+  return !isEmail && (await findNamed(store, identity)) !== null;
 }
 
 function notBound(observe: Observer, { issuer, subject, username }: ExternalIdentity, userId: number | null): Error {

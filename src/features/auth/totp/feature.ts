@@ -82,10 +82,33 @@ function formatContext(userId: number): string {
 }
 
 /**
+ * The maximum lengths of the names in the URL, in percent-encoding. With them, every URL fits into a QR code of version
+ * 25 that corrects errors at level M (997 octets, ISO/IEC 18004), which telephones read from a screen.
+ */
+const MOST_ISSUER = 270;
+const MOST_USERNAME = 360;
+
+/**
  * Returns the URL for authenticator apps, which read it from a QR code. A colon separates the issuer from the username, so neither may have
  * one, also not in percent-encoding (Key URI Format).
  */
 function formatURI(key: { readonly issuer: string; readonly username: string; readonly secret: string }): string {
-  const [issuer, username] = [key.issuer, key.username].map((each) => encodeURIComponent(each.replaceAll(":", "")));
-  return `otpauth://totp/${issuer}:${username}?secret=${key.secret}&issuer=${issuer}`;
+  const issuer = encodeName(key.issuer, MOST_ISSUER);
+  return `otpauth://totp/${issuer}:${encodeName(key.username, MOST_USERNAME)}?secret=${key.secret}&issuer=${issuer}`;
+}
+
+const ELLIPSIS = encodeURIComponent("…");
+
+/** Returns a name in percent-encoding, without colons. Cuts a long name after a character, and adds an ellipsis. */
+function encodeName(name: string, most: number): string {
+  const shown = name.replaceAll(":", "");
+  const whole = encodeURIComponent(shown);
+  if (whole.length <= most) return whole;
+  let cut = "";
+  for (const { segment } of new Intl.Segmenter().segment(shown)) {
+    const longer = cut + encodeURIComponent(segment);
+    if (longer.length > most - ELLIPSIS.length) break;
+    cut = longer;
+  }
+  return cut + ELLIPSIS;
 }

@@ -125,7 +125,7 @@ async function signUp(
     if (!(error instanceof Problem)) throw error;
     if (error.code === "too_many_attempts") return { kind: "refused", refusal: error };
     if (error.code !== "taken") throw error;
-    const issues = error.issues.map(({ pointer }) => (pointer === "/email" ? addressTaken : usernameTaken));
+    const issues = error.issues.map(nameTaken);
     return { kind: "refused", refusal: problem("taken", { issues }) };
   }
   return createResult(parts, context, outcome, { next: input.next, status: 201 });
@@ -192,18 +192,23 @@ async function createResult(
 }
 
 function createRefusal(outcome: Exclude<Outcome, { readonly kind: "written" }>): Error {
-  if (outcome.kind !== "taken")
-    return problem("conflict", {
-      detail: "Something has changed since the mail was sent. Try again, or ask for a new mail.",
-    });
-  return problem("taken", { issues: findTaken(outcome) });
+  const issues = findTaken(outcome);
+  if (issues !== null) return problem("taken", { issues });
+  return problem("conflict", {
+    detail: "Something has changed since the mail was sent. Try again, or ask for a new mail.",
+  });
 }
 
-/** Names the field whose value is taken. The user is the first change, and the account is the second. */
-function findTaken({ change, column }: Extract<Outcome, { readonly kind: "taken" }>): readonly Issue[] {
-  if (change === 1) return [usernameTaken];
-  if (change !== 0 || column === null) return [];
-  return [column === "email" ? addressTaken : { ...valueTaken, pointer: `/${column}` }];
+/** Names the field whose value is taken. Returns null if the outcome has another reason. */
+function findTaken(outcome: Outcome): readonly Issue[] | null {
+  if (outcome.kind === "refused" && outcome.name === "taken") return (outcome.issues ?? []).map(nameTaken);
+  if (outcome.kind !== "taken") return null;
+  return outcome.column === null ? [] : [nameTaken({ ...valueTaken, pointer: `/${outcome.column}` })];
+}
+
+function nameTaken(issue: Issue): Issue {
+  if (issue.pointer === "/email") return addressTaken;
+  return issue.pointer === "/username" ? usernameTaken : issue;
 }
 
 const addressTaken: Issue = {

@@ -14,6 +14,7 @@ import {
   type Row,
   type Transaction,
 } from "../../../store/store.ts";
+import { namesState } from "../../answer/conditional.ts";
 import { convertToFault } from "../../answer/error-conversion.ts";
 import { findLinkPath } from "../../declarations/links.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
@@ -37,10 +38,11 @@ const ATTEMPTS = 30;
 const MOST_APART_MS = 128;
 
 /**
- * Tries a write until it succeeds, and returns its reply. A write without If-Match applies to any state of the record, so it is tried again
- * if another write came first. From the second attempt, it waits in the queue of its record, and later writes of that record join the
- * queue. The queue orders only the writes of this process. Other processes may still write first, so a random wait follows each failed
- * attempt in the queue. The wait grows up to `MOST_APART_MS`.
+ * Tries a write until it succeeds, and returns its reply. A write without If-Match, or with `If-Match: *`, applies to
+ * any state of the record, so it is tried again if another write came first. From the second attempt, it waits in the
+ * queue of its record, and later writes of that record join the queue. The queue orders only the writes of this process.
+ * Other processes may still write first, so a random wait follows each failed attempt in the queue. The wait grows up to
+ * `MOST_APART_MS`.
  */
 export async function untilSettled(
   mount: ServedMount,
@@ -242,7 +244,7 @@ export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
   // The precondition of the caller concerns only the record, which is the first change. If another row of the transaction has changed, the
   // write is tried again.
-  return outcome.change > 0 || call.header("if-match") === undefined;
+  return outcome.change > 0 || !namesState(call);
 }
 
 /** Returns the reply to a repeated change. */

@@ -82,7 +82,7 @@ export async function updateAll(mount: ServedMount, exchange: Exchange): Promise
   });
 }
 
-/** Makes one attempt. Returns null if a record has changed in the meantime and the caller sent no `if_match` for it. */
+/** Makes one attempt. Returns null if a record has changed in the meantime and its `if_match` names no state. */
 async function attempt(
   mount: ServedMount,
   exchange: Exchange,
@@ -108,9 +108,13 @@ async function attempt(
     return shown(mount, exchange, patches, outcome.rows.slice(0, parts.length), { isReplay: false });
   if (outcome.kind === "replayed") return repeated(mount, exchange, patches, outcome.rows);
   const isMeant =
-    "change" in outcome && outcome.change < parts.length && patches[owners[outcome.change]!]!.ifMatch !== null;
+    "change" in outcome && outcome.change < parts.length && namesStates(patches[owners[outcome.change]!]!);
   if (!isMeant && isOvertaken(outcome, exchange)) return null;
   throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
+}
+
+function namesStates({ ifMatch }: Patch): boolean {
+  return ifMatch !== null && ifMatch !== "*";
 }
 
 /** Parses one member of the array. `taken` contains the ids of the earlier members. */

@@ -1,3 +1,4 @@
+import { inSlices } from "../../slices.ts";
 import type { Refusing, Shapes } from "../../sql/schema/table-shape.ts";
 import { shownBy } from "../../sql/writes/changing.ts";
 import { compileIdempotency } from "../../sql/writes/idempotency.ts";
@@ -7,7 +8,6 @@ import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
 import { idleInTransactionMs, type Session } from "../network/session.ts";
 import { prepared } from "../parameters.ts";
-import { inSlices } from "../slices.ts";
 import { claimKey } from "./idempotency.ts";
 import { completeRefusal } from "./looked-up.ts";
 import { outdatedBy, createShapeCheck } from "./outdated.ts";

@@ -105,7 +105,11 @@ function settledAs(
   const settled = { ...existing, revision: revisionFor(existing, found), found: forms, constraints };
   return {
     ...collection,
-    columns: collection.columns.map((column) => ({ ...column, ...servedBy(schema, column, forms[column.name]!) })),
+    columns: collection.columns.map((column) => ({
+      ...column,
+      ...servedBy(schema, column, forms[column.name]!),
+      ...repeatingIn(schema, column, forms[column.name]!),
+    })),
     indexes: indexes.filter(({ length }) => length > 0),
     existing: { ...settled, ...keyServedBy(schema, { ...collection, existing: settled }, settled, found) },
   };
@@ -131,6 +135,11 @@ function servedBy(schema: SchemaDialect, column: Column, found: FoundColumnForm)
   const form = schema.chooseForm(column, found);
   if (typeof form === "string" || form.inOrder) return {};
   return { served: form.equal.of === same ? "equality" : "nothing" };
+}
+
+function repeatingIn(schema: SchemaDialect, column: Column, found: FoundColumnForm): Pick<Column, "mayRepeat"> {
+  const form = schema.chooseForm(column, found);
+  return typeof form !== "string" && form.mayRepeat === true ? { mayRepeat: true } : {};
 }
 
 /** Returns the source of revisions. A view uses a digest, because it has no other value that changes with each state of a row. */

@@ -24,6 +24,8 @@ export interface Form {
   readonly convertCell?: (cell: Cell) => Cell;
   /** Returns the first and the last spelling of a value in sort order, if it has several spellings. */
   readonly span?: (cell: Cell) => readonly [first: Cell, last: Cell];
+  /** True if a value may be JSON with a repeated member: `{"a":1,"a":2}`. */
+  readonly mayRepeat?: boolean;
 }
 
 /** The two sides of a comparison. */

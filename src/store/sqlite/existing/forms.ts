@@ -53,6 +53,7 @@ export function chooseForm(column: Column, { storage, shape }: FoundColumnForm):
  */
 const json: Form = {
   ...plain,
+  mayRepeat: true,
   fits: (x) => `(typeof(${x}) = 'text' AND json_valid(${x}) OR ${isNumber(x)})`,
   convert: (x) => `(CASE typeof(${x}) WHEN 'text' THEN ${x} ELSE json_quote(${x}) END)`,
 };

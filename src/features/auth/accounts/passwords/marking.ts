@@ -2,12 +2,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { FACTOR_MARK, markHash } from "../../../../core/crypto/password-hash.ts";
 import type { Observer } from "../../../../core/observation.ts";
 import { pauseMs } from "../../../../feature/batch-size.ts";
-import { makeFailureReporter } from "../../../../feature/observers.ts";
 import { storedOf, updateAll } from "../../../../http/declarations/table.ts";
 import type { Change, Store } from "../../../../store/store.ts";
 import { factorsCollection } from "../../gate/factors.ts";
 import { accountOf, accountsCollection, type Account } from "../../records/accounts.ts";
 import { equals } from "../../records/conditions.ts";
+import { makeRepeating, type Repeating } from "../repeating.ts";
 
 /*
  * The password hash of an account with a second factor has a mark (`markHash`). Versions that do not know the mark write hashes without it,
@@ -17,36 +17,21 @@ import { equals } from "../../records/conditions.ts";
 /** The number of factors that one query reads. */
 const PAGE = 200;
 
-/** The pause before all factors are read again, in milliseconds. It doubles, up to a minute, each time no mark was missing. */
-const FIRST_PAUSE_MS = 5000;
+/** The longest pause before all factors are read again, in milliseconds. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** The shortest pause, as a multiple of the duration of the last pass. */
-const LEAST_PAUSE = 20;
-
 /** The background work that marks the password hashes of accounts with a second factor. */
-export interface Marking {
+export interface Marking extends Repeating {
   /** Marks every hash that lacks the mark. Returns the number of marked hashes. */
   run(): Promise<number>;
-  /** Starts to call `run` again and again. */
-  open(): void;
-  /** Stops after the portion that is running. */
-  close(): Promise<void>;
 }
 
 /** Makes the work for the accounts of a store. */
 export function makeMarking({ store, observe }: { readonly store: Store; readonly observe: Observer }): Marking {
-  const stopped = new AbortController();
-  const { signal } = stopped;
-  const message =
-    "Password hashes could not be marked. Older versions may accept these passwords without the second factor.";
-  const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
-  let ended = Promise.resolve();
-
-  async function run(): Promise<number> {
+  async function run(signal?: AbortSignal): Promise<number> {
     let marked = 0;
     let last: number | null = 0;
-    while (last !== null && !signal.aborted) {
+    while (last !== null && signal?.aborted !== true) {
       const start = performance.now();
       const page = await readPage(store, last);
       const unmarked = await findUnmarked(store, page.accounts);
@@ -58,32 +43,9 @@ export function makeMarking({ store, observe }: { readonly store: Store; readonl
     return marked;
   }
 
-  async function repeat(): Promise<void> {
-    let longestMs = FIRST_PAUSE_MS;
-    while (!signal.aborted) {
-      const start = performance.now();
-      try {
-        longestMs = (await run()) > 0 ? FIRST_PAUSE_MS : Math.min(longestMs * 2, LONGEST_PAUSE_MS);
-        telling.well();
-      } catch (error) {
-        if (!signal.aborted) telling.failed(error);
-      }
-      const tookMs = performance.now() - start;
-      await wait(Math.max(longestMs, tookMs * LEAST_PAUSE), undefined, { ref: false, signal });
-    }
-  }
-
-  return {
-    run,
-    open() {
-      // Only the pause can throw, when `close` ends it.
-      ended = repeat().catch(() => undefined);
-    },
-    async close() {
-      stopped.abort();
-      await ended;
-    },
-  };
+  const failure =
+    "Password hashes could not be marked. Older versions may accept these passwords without the second factor.";
+  return { run, ...makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe }) };
 }
 
 /** Returns the accounts of a page of active factors, and the last id of the page. Null if there are no more pages. */

@@ -78,6 +78,7 @@ async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
     changes: [
       ...parts.revocations.endAccount({ id, generation }, call.now),
       updateAll(accountsCollection, { where: equals("id", id), values }),
+      ...parts.notify("password_changed", account, call.now),
     ],
   });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });

@@ -1,12 +1,12 @@
 import type { Role } from "../../../../core/identity.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import type { Change } from "../../../../store/store.ts";
-import type { Account, Accounts, UsernameOrigin } from "../../records/accounts.ts";
+import type { Account, ServiceAccounts, UsernameOrigin } from "../../records/accounts.ts";
 import type { Bindings } from "../../records/bindings.ts";
 import type { ShownUser, UsersMount } from "../../records/users.ts";
 
 /** Finds and creates users and their accounts. */
-export interface AccountsContract extends Accounts {
+export interface AccountsContract extends ServiceAccounts {
   /** Returns the account whose id is in the path. Ends the request with 404 if there is none. */
   requireAccount(context: Context): Promise<Account>;
   /** Returns a user in the form that callers see. Ends the request with 404 if there is none. */

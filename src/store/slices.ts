@@ -1,4 +1,4 @@
-import type { Eventually } from "../../core/eventually.ts";
+import type { Eventually } from "../core/eventually.ts";
 
 /** The longest slice, in milliseconds. A slice is the part of long work that runs in one turn of the event loop. */
 const SLICE_MS = 5;

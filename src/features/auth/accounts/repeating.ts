@@ -1,0 +1,60 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Observer } from "../../../core/observation.ts";
+import { makeFailureReporter } from "../../../feature/observers.ts";
+
+/** The pause before work is repeated, in milliseconds. It doubles, up to the longest pause, each time there was nothing to do. */
+const FIRST_PAUSE_MS = 5000;
+
+/** The shortest pause, as a multiple of the duration of the last pass. */
+const LEAST_PAUSE = 20;
+
+/** Work that a service repeats in the background as long as it runs. */
+export interface Repeating {
+  /** Starts to do the work again and again. */
+  open(): void;
+  /** Stops after the portion that is running. */
+  close(): Promise<void>;
+}
+
+/** The work, and what is logged if it fails. */
+export interface RepeatingOptions {
+  /** Does the work once. Returns the number of changes. Stops early with `signal`. */
+  run(signal: AbortSignal): Promise<number>;
+  readonly longestPauseMs: number;
+  readonly failure: string;
+  readonly observe: Observer;
+}
+
+/** Makes background work for one service. */
+export function makeRepeating({ run, longestPauseMs, failure: message, observe }: RepeatingOptions): Repeating {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
+  let ended = Promise.resolve();
+
+  async function repeat(): Promise<void> {
+    let longestMs = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      const start = performance.now();
+      try {
+        longestMs = (await run(signal)) > 0 ? FIRST_PAUSE_MS : Math.min(longestMs * 2, longestPauseMs);
+        telling.well();
+      } catch (error) {
+        if (!signal.aborted) telling.failed(error);
+      }
+      const tookMs = performance.now() - start;
+      await wait(Math.max(longestMs, tookMs * LEAST_PAUSE), undefined, { ref: false, signal });
+    }
+  }
+
+  return {
+    open() {
+      // Only the pause can throw, when `close` ends it.
+      ended = repeat().catch(() => undefined);
+    },
+    async close() {
+      stopped.abort();
+      await ended;
+    },
+  };
+}

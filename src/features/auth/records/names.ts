@@ -1,0 +1,111 @@
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { caseFold, fold } from "../../../store/fold.ts";
+import type { Collection, Row, Store, Where } from "../../../store/store.ts";
+
+/*
+ * Usernames are unique and found without regard to case. The unique column of the accounts compares them by lower case (`fold`), which keeps
+ * a few letters apart that differ only in case. Stored usernames are never folded anew, because two users may have names that only differ in
+ * such letters. So a second table holds the names by the whole case folding of Unicode (`caseFold`). Every new name is in it. Upkeep adds the
+ * older names that the two foldings fold differently (`names-upkeep.ts`). All other names are found without it. Addresses need no such
+ * table, because they are ASCII, which both foldings fold alike.
+ */
+
+/** Usernames, folded by `caseFold`. */
+export const namesCollection: Collection = {
+  name: "folded_names",
+  key: "integer",
+  columns: [
+    { name: "user_id", type: "integer", unique: true, references: { collection: "accounts", onDelete: "cascade" } },
+    // The name of the field in the answers (409 `taken`).
+    { name: "username", type: "text", unique: true },
+  ],
+};
+
+/**
+ * Separates the folded name from the id of its user if another user has had an equal name for longer. No name has a control character, so no
+ * other name is between a folded name and the same name with an id.
+ */
+const SHARED = "\n";
+const AFTER_SHARED = "\u000b";
+
+/** The number of equal names that a lookup reads. */
+const MOST_EQUAL = 2;
+
+/** An id that no row has, because ids start at 1. */
+const UNUSED_ID = 0;
+
+/** True if the two foldings differ for this name. */
+export function isFoldedAnew(name: string): boolean {
+  return caseFold(name) !== fold(name);
+}
+
+/** Returns the folded name of a user in the form for names that another user has too. */
+export function formatShared(name: string, userId: number): string {
+  return `${caseFold(name)}${SHARED}${userId}`;
+}
+
+/** Matches the folded names that are equal to this one and that another user has too. */
+export function isShared(name: string): Where {
+  return { column: "username", operator: "starts", value: caseFold(name) + SHARED };
+}
+
+/** True if a stored folded name is the one of this name. */
+export function isFoldedOf(stored: string, name: string): boolean {
+  const folded = caseFold(name);
+  return stored === folded || stored.startsWith(folded + SHARED);
+}
+
+/** The store, and its accounts. */
+export interface NamedAccounts {
+  readonly store: Store;
+  readonly accounts: Collection;
+}
+
+/**
+ * Returns the account with a username. If no username is equal by lower case, returns the account whose username is equal by case folding,
+ * unless several are. Reads as many rows for an unknown name as for a known one, so both take the same time.
+ */
+export function findByName(named: NamedAccounts, name: string): Eventually<Row | null> {
+  const { store, accounts } = named;
+  return after(store.findBy(accounts, "username", name), (exact) =>
+    after(listFolded(named, name), (others) => {
+      const ids = exact === null ? others : [idOf(exact)];
+      return after(store.find(accounts, ids.length === 1 ? ids[0]! : UNUSED_ID), (row) =>
+        row !== null && caseFold(row.record["username"] as string) === caseFold(name) ? row : null,
+      );
+    }),
+  );
+}
+
+/** True if a user other than `id` has a username that is equal to this one, by lower case or by case folding. */
+export function isNameTaken(named: NamedAccounts, name: string, id: number | null): Eventually<boolean> {
+  return after(named.store.findBy(named.accounts, "username", name), (exact) =>
+    after(
+      listFolded(named, name),
+      (others) => (exact !== null && idOf(exact) !== id) || others.some((other) => other !== id),
+    ),
+  );
+}
+
+/** Returns the ids of the users whose username is equal by case folding: all those that lower case alone does not find, and some others. */
+function listFolded({ store, accounts }: NamedAccounts, name: string): Eventually<readonly number[]> {
+  const folded = caseFold(name);
+  const where: Where = {
+    all: [
+      { column: "username", operator: "gte", value: folded },
+      { column: "username", operator: "lt", value: folded + AFTER_SHARED },
+    ],
+  };
+  return after(store.list({ collection: namesCollection, where, sort: [], limit: MOST_EQUAL }), (rows) => {
+    const ids = rows.map(({ record }) => record["user_id"] as number);
+    if (folded === fold(name)) return ids;
+    // An older name that both foldings fold alike is not in the table of folded names.
+    return after(store.findBy(accounts, "username", folded), (row) =>
+      row === null || ids.includes(idOf(row)) ? ids : [idOf(row), ...ids],
+    );
+  });
+}
+
+function idOf({ record }: Row): number {
+  return record["id"] as number;
+}
