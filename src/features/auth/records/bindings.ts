@@ -21,10 +21,7 @@ import { ofUser, timeText } from "./conditions.ts";
 export const bindingsCollection = table({
   name: "bindings",
   id: "text",
-  fields: {
-    user_id: ofAccount,
-    created_at: dateTime(),
-  },
+  fields: { user_id: ofAccount, created_at: dateTime() },
   indexes: [["user_id"]],
 });
 
