@@ -181,11 +181,17 @@ export type JSONValue =
 /** A record: the key as `id`, then the columns in the declared order. */
 export type StoredRecord = Readonly<Record<string, Value>>;
 
-/** A record and its revision: a number that identifies one state of one row. `V` is the type of its columns, if it is known. */
+/**
+ * A record and its revision: a number that identifies one state of one row. `V` is the type of its columns, if it is
+ * known.
+ */
 export interface Row<V = unknown> {
   readonly revision: number;
   readonly record: StoredRecord;
-  /** Never set. It carries `V` for the type checker. A method, so that a store that does not name `V` returns rows of every `V`. */
+  /**
+   * Never set. It carries `V` for the type checker. It is a method, so a store that does not know `V` may return its
+   * rows as rows of any `V`.
+   */
   typed?(record: V): void;
 }
 

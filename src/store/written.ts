@@ -15,7 +15,10 @@ export function requireWrittenRow<V>(
   return row;
 }
 
-/** Returns the id of the row that the first change of a written transaction made. Throws a `TypeError` if the id is not an integer. */
+/**
+ * Returns the id of the row that the first change of a written transaction made. Throws a `TypeError` if the id is not
+ * an integer.
+ */
 export function requireNewId({ rows }: Extract<Outcome, { readonly kind: "written" }>): number {
   const id = rows[0]?.record["id"];
   if (typeof id !== "number") throw new TypeError("The first change of a transaction left no row with an integer id.");

@@ -32,8 +32,8 @@ type ValuesIn<F extends Fields> = { readonly [K in Exclude<keyof F, OpenName<F>>
 };
 
 /**
- * Declares a table in the language of resources: the fields are its columns, and give its rows their types. Own code writes the rows, so the
- * limits of a field, for example the length of a text, are neither checked nor stored.
+ * Declares a table in the language of resources: the fields are its columns, and give its rows their types. Only own
+ * code writes the rows, so the limits of a field, for example the length of a text, are neither checked nor stored.
  */
 export function table<const F extends Fields, const I extends Collection["key"] = "integer">(
   declaration: TableDeclaration<F, I>,
@@ -43,22 +43,17 @@ export function table({ name, id = "integer", fields, indexes }: TableDeclaratio
   return Object.freeze({ name, key: id, columns, ...(indexes === undefined ? {} : { indexes }) });
 }
 
-function buildColumn(name: string, { kind, options }: Field): Column {
+function buildColumn(name: string, { kind: { column, references }, options }: Field): Column {
   const { optional = false, unique = false, default: fallback } = options;
   return {
     name,
-    ...kind.column,
+    ...column,
     ...(optional ? { nullable: true } : {}),
     ...(unique === false ? {} : { unique: unique === true ? true : "folded" }),
     ...(fallback === undefined ? {} : { default: fallback as Value }),
-    ...(kind.references === undefined
+    ...(references === undefined
       ? {}
-      : {
-          references: {
-            collection: formatTableName(kind.references.resource),
-            onDelete: kind.references.onDelete,
-          },
-        }),
+      : { references: { collection: formatTableName(references.resource), onDelete: references.onDelete } }),
   };
 }
 
@@ -70,8 +65,8 @@ export function jsonOf(options: JSONOptions = {}): Field {
 }
 
 /**
- * Returns the record of a row, with the types of its table's columns. The cast is safe: a store checks each value against the type of its
- * column, and only own code chooses among the words of an enumeration or the shape of a JSON value.
+ * Returns the record of a row, with the types of its table's columns. The cast is safe: a store checks each value
+ * against the type of its column, and only own code writes the words of an enumeration and the shape of a JSON value.
  */
 export function storedOf<V>({ record }: Row<V>): V {
   return record as V;
@@ -87,6 +82,7 @@ export type ChangedIn<C> = C extends Table<infer _, infer N> ? SomeValues<N> : n
 export type ChangeOf<C> = Change & { readonly collection: Collection<StoredIn<C>> };
 
 type Kind<K extends Change["kind"], V> = Extract<Change, { readonly kind: K }> & { readonly collection: Collection<V> };
+type Rest<K extends Change["kind"]> = Omit<Extract<Change, { readonly kind: K }>, "kind" | "collection">;
 type SomeValues<N> = { readonly [K in keyof N]?: N[K] };
 type AddedTo<N, C extends keyof N> = Omit<N, C> & SomeValues<Pick<N, C>>;
 
@@ -95,7 +91,7 @@ export function insert<V, N, const W extends N>(
   collection: Table<V, N>,
   change: { readonly key?: Key | KeyOf; readonly values: Only<W, NoInfer<N>> },
 ): Kind<"insert", V>;
-export function insert(collection: Collection, change: Omit<Kind<"insert", unknown>, "kind" | "collection">): Change {
+export function insert(collection: Collection, change: Rest<"insert">): Change {
   return { kind: "insert", collection, ...change };
 }
 
@@ -104,7 +100,7 @@ export function update<V, N, const W extends SomeValues<N>>(
   collection: Table<V, N>,
   change: { readonly key: Key; readonly values: Only<W, SomeValues<N>>; readonly revision?: number },
 ): Kind<"update", V>;
-export function update(collection: Collection, change: Omit<Kind<"update", unknown>, "kind" | "collection">): Change {
+export function update(collection: Collection, change: Rest<"update">): Change {
   return { kind: "update", collection, ...change };
 }
 
@@ -113,10 +109,7 @@ export function updateAll<V, N, const W extends SomeValues<N>>(
   collection: Table<V, N>,
   change: { readonly where: Where; readonly values: Only<W, SomeValues<N>>; readonly atMost?: number },
 ): Kind<"updateAll", V>;
-export function updateAll(
-  collection: Collection,
-  change: Omit<Kind<"updateAll", unknown>, "kind" | "collection">,
-): Change {
+export function updateAll(collection: Collection, change: Rest<"updateAll">): Change {
   return { kind: "updateAll", collection, ...change };
 }
 
@@ -125,6 +118,6 @@ export function add<V, N, const C extends keyof N & string, const W extends Adde
   collection: Table<V, N>,
   change: { readonly key: Key; readonly column: C; readonly by: number; readonly values: Only<W, AddedTo<N, C>> },
 ): Kind<"add", V>;
-export function add(collection: Collection, change: Omit<Kind<"add", unknown>, "kind" | "collection">): Change {
+export function add(collection: Collection, change: Rest<"add">): Change {
   return { kind: "add", collection, ...change };
 }

@@ -58,8 +58,8 @@ export interface LoginAttempt<O extends BeginningOptions = BeginningOptions> {
   readonly storedHash?: string | null;
 }
 
-/** A second factor or a passkey from the store. */
-export interface StoredFactor {
+/** A second factor or a passkey from the store. `D` is the type of its data, if its kind is known. */
+export interface StoredFactor<D extends JSONValue = JSONValue> {
   readonly id: number;
   readonly userId: number;
   readonly kind: string;
@@ -72,7 +72,7 @@ export interface StoredFactor {
   /**
    * The data that its kind stores: a public key or an encrypted secret. The data alone must not be enough to log in.
    */
-  readonly data: JSONValue;
+  readonly data: D;
   /**
    * The waiting login that adds this factor. Null if a user who is logged in adds it, and null for every active factor.
    */
@@ -128,9 +128,9 @@ export interface FactorAnswer {
  * A right answer: its proof, and the data that the factor stores from now on. The answer is refused if the `data` of
  * the factor has changed in the meantime.
  */
-export interface FactorSuccess {
+export interface FactorSuccess<D extends JSONValue = JSONValue> {
   readonly proof: Omit<Proof, "at" | "factor">;
-  readonly data: JSONValue;
+  readonly data: D;
   /**
    * A unique name of the factor, for kinds that log in without a username: the id of a passkey. Stored when the factor is
    * confirmed.
@@ -139,44 +139,52 @@ export interface FactorSuccess {
 }
 
 /** The data that starts the enrolment of a factor. */
-export interface Enrolment {
+export interface Enrolment<D extends JSONValue = JSONValue> {
   /** The data that is stored until the factor is confirmed. */
-  readonly data: JSONValue;
+  readonly data: D;
   /** The members of the response in addition to `id` and `kind`: `{ secret, uri }` or `{ options }`. Shown once. */
   readonly shown: Readonly<Record<string, JSONValue>>;
 }
 
-/** A kind of factor, registered in `setUp` (`factors.registerFactorKind`). A third party can write one. */
-export interface FactorKind {
+/**
+ * A kind of factor, registered in `setUp` (`factors.registerFactorKind`). A third party can write one. `D` is the type of the
+ * data that it stores.
+ */
+export interface FactorKind<D extends JSONValue = JSONValue> {
   /** In lower case: `totp`, `passkey`. */
   readonly name: string;
   readonly method: ProofMethod;
   /** The member of the body that contains the answer. */
   readonly answeredBy: "code" | "credential";
   /** Starts a new factor of an account. `others` are the active factors of this kind. */
-  enrol(call: Call, account: Account, label: string, others: readonly StoredFactor[]): Eventually<Enrolment>;
+  enrol(call: Call, account: Account, label: string, others: readonly StoredFactor<D>[]): Eventually<Enrolment<D>>;
   /** Checks the first answer of a new factor. Returns the data that the factor stores from now on. Returns null if the answer is wrong. */
-  confirm(call: Call, account: Account, factor: StoredFactor, answer: FactorAnswer): Eventually<FactorSuccess | null>;
+  confirm(
+    call: Call,
+    account: Account,
+    factor: StoredFactor<D>,
+    answer: FactorAnswer,
+  ): Eventually<FactorSuccess<D> | null>;
   /**
    * Returns the data that the client needs for an answer with one of these factors, for example a WebAuthn challenge.
    * `pendingId` identifies the waiting login.
    */
-  ask?(call: Call, account: Account, factors: readonly StoredFactor[], pendingId: string): Eventually<JSONValue>;
+  ask?(call: Call, account: Account, factors: readonly StoredFactor<D>[], pendingId: string): Eventually<JSONValue>;
   /** Checks an answer of an active factor. Returns null if it is wrong. */
   check(
     call: Call,
     account: Account,
-    factor: StoredFactor,
+    factor: StoredFactor<D>,
     answer: FactorAnswer,
     pendingId: string,
-  ): Eventually<FactorSuccess | null>;
+  ): Eventually<FactorSuccess<D> | null>;
   /**
    * Returns which of these active factors an answer belongs to, also if the caller named another one of this kind. Returns null if there
    * is none.
    */
-  find?(factors: readonly StoredFactor[], answer: FactorAnswer): StoredFactor | null;
+  find?(factors: readonly StoredFactor<D>[], answer: FactorAnswer): StoredFactor<D> | null;
   /** True if this factor is enough to log in without a password: a passkey that checks the person with a PIN or a fingerprint. */
-  logsInAlone?(factor: StoredFactor): boolean;
+  logsInAlone?(factor: StoredFactor<D>): boolean;
 }
 
 /** A page of another party where the user of an account confirms a login: an identity provider. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { isText } from "../../../core/checking/members.ts";
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import { normalizeCode } from "../requests/codes.ts";
@@ -32,13 +33,17 @@ export function makeRecoveryCodes(secret: Secret): RecoveryCodes {
       return { codes, data: codes.map((code) => computeDigest(keys[0]!, userId, normalize(code))) };
     },
     use(userId, data, code) {
-      const stored = data as readonly string[];
+      const stored = readDigests(data);
       const presented = keys.map((key) => Buffer.from(computeDigest(key, userId, normalize(code))));
       const used = stored.findIndex((each) => presented.some((one) => sameBytes(one, Buffer.from(each))));
       return used === -1 ? null : stored.toSpliced(used, 1);
     },
-    count: (data) => (data as readonly string[]).length,
+    count: (data) => readDigests(data).length,
   };
+}
+
+function readDigests(data: JSONValue): readonly string[] {
+  return Array.isArray(data) ? data.filter(isText) : [];
 }
 
 /** Draws a code in four groups, like `7kq2h-m4xwp-9vtc8-zn`. */

@@ -1,7 +1,6 @@
 import { problem } from "../../../core/problem/problem.ts";
 import { insert, jsonOf, storedOf, table, update, updateAll, type StoredIn } from "../../../http/declarations/table.ts";
-import { boolean, dateTime, integer, text } from "../../../resource/kinds/fields.ts";
-import { reference } from "../../../resource/kinds/reference.ts";
+import { boolean, dateTime, integer, reference, text } from "../../../resource/kinds/fields.ts";
 import type { Change, JSONValue, KeyOf, Outcome, Row, Store, Where } from "../../../store/store.ts";
 import { equals, later, ofUser, timeText, until } from "../records/conditions.ts";
 import { MAIL_PROOF_USED } from "./contract.ts";

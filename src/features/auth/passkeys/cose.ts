@@ -5,14 +5,14 @@ import { readCBOR, type CBORValue } from "./cbor.ts";
 export const algorithms = [-8, -7, -257] as const;
 
 /** A public key as JSON (RFC 7517). */
-export interface PublicKeyJWK {
+export type PublicKeyJWK = {
   readonly kty: "EC" | "OKP" | "RSA";
   readonly crv?: string;
   readonly x?: string;
   readonly y?: string;
   readonly n?: string;
   readonly e?: string;
-}
+};
 
 /** A public key of a passkey, with the COSE number of its algorithm. */
 export interface PasskeyKey {

@@ -20,7 +20,7 @@ import { makeChallenges, usedChallengesCollection, type Challenges } from "./cha
 import { makeUserHandles, userHandlesCollection } from "./handles.ts";
 import {
   assert,
-  PASSKEY,
+  isPasskey,
   passkeyKind,
   refusePasskey,
   requestOptions,
@@ -131,7 +131,7 @@ async function prove(
   if (challenge === null) throw problem("login_expired", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
   const id = readCredentialId(credential);
   const found = id === null ? null : await factors.findFactor(id);
-  const factor = found?.kind === PASSKEY ? found : null;
+  const factor = found !== null && isPasskey(found) ? found : null;
   const account = factor === null ? null : await accounts.find(factor.userId);
   const refused = async (reason: PasskeyRefusal | null): Promise<Error> => {
     const known = { userId: account?.id ?? null, factorId: factor?.id ?? null };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { problem } from "../../../core/problem/problem.ts";
 import { insert, storedOf, table } from "../../../http/declarations/table.ts";
-import { reference } from "../../../resource/kinds/reference.ts";
+import { reference } from "../../../resource/kinds/fields.ts";
 import type { Store } from "../../../store/store.ts";
 
 /** The user handles of accounts. They are deleted with the account. */

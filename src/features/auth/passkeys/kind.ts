@@ -35,7 +35,7 @@ export interface RelyingParty {
 /** The stored data of a passkey, as JSON. */
 export type StoredPasskey = {
   readonly credential: string;
-  readonly publicKey: { readonly [name: string]: string };
+  readonly publicKey: PublicKeyJWK;
   readonly algorithm: number;
   readonly counter: number;
   readonly verifiesUser: boolean;
@@ -50,6 +50,12 @@ export type StoredPasskey = {
 
 /** The stored data of an unconfirmed passkey. */
 type PasskeyChallenge = { readonly challenge: string; readonly until: number; readonly userHandle?: string };
+type PasskeyData = PasskeyChallenge | StoredPasskey;
+
+/** True if a factor is a passkey. Only this kind writes the data of passkeys. */
+export function isPasskey(factor: StoredFactor): factor is StoredFactor<PasskeyData> {
+  return factor.kind === PASSKEY;
+}
 
 /** The parts that check passkeys. */
 export interface PasskeyParts {
@@ -59,7 +65,7 @@ export interface PasskeyParts {
 }
 
 /** Passkeys as a kind of factor. `key` derives the challenge of a pending login from its id. */
-export function passkeyKind(parts: PasskeyParts, key: Uint8Array): FactorKind {
+export function passkeyKind(parts: PasskeyParts, key: Uint8Array): FactorKind<PasskeyData> {
   const { party, handles } = parts;
   const deriveChallenge = (pendingId: string): string => hmac(key, `login ${pendingId}`).toString("base64url");
 
@@ -70,11 +76,12 @@ export function passkeyKind(parts: PasskeyParts, key: Uint8Array): FactorKind {
     async enrol({ now }, account, _label, others) {
       const challenge = randomBytes(32).toString("base64url");
       const userHandle = await handles.require(account.id);
-      const data: PasskeyChallenge = { challenge, until: now + TIMEOUT_MS, userHandle };
+      const data = { challenge, until: now + TIMEOUT_MS, userHandle };
       return { data, shown: { options: creationOptions(party, account, { challenge, userHandle }, others) } };
     },
     confirm(call, account, { id: factorId, data }, { credential }) {
-      const { challenge, until, userHandle } = data as PasskeyChallenge;
+      if (!("challenge" in data)) return null;
+      const { challenge, until, userHandle } = data;
       const expected = expect(parts, call, challenge, { userId: account.id, factorId });
       if (call.now >= until) {
         expected.refused?.("expired");
@@ -102,15 +109,15 @@ export function passkeyKind(parts: PasskeyParts, key: Uint8Array): FactorKind {
       assert(parts, call, { factor, account, credential, challenge: deriveChallenge(pendingId) }),
     find(factors, { credential }) {
       const id = readCredentialId(credential);
-      return factors.find(({ data }) => (data as StoredPasskey).credential === id) ?? null;
+      return factors.find(({ data }) => "credential" in data && data.credential === id) ?? null;
     },
-    logsInAlone: ({ data }) => (data as StoredPasskey).verifiesUser,
+    logsInAlone: ({ data }) => "verifiesUser" in data && data.verifiesUser,
   };
 }
 
 /** An answer of a stored passkey to a challenge. */
 interface PasskeyAnswer {
-  readonly factor: StoredFactor;
+  readonly factor: StoredFactor<PasskeyData>;
   readonly account: Pick<Account, "id">;
   readonly credential: JSONValue;
   readonly challenge: string;
@@ -121,12 +128,13 @@ export async function assert(
   parts: PasskeyParts,
   call: Call,
   { factor, account, credential, challenge }: PasskeyAnswer,
-): Promise<FactorSuccess | null> {
-  const stored = factor.data as StoredPasskey;
+): Promise<FactorSuccess<StoredPasskey> | null> {
+  const stored = factor.data;
+  if (!("credential" in stored)) return null;
   const { id: userId } = account;
   const knownCredential: KnownCredential = {
     id: stored.credential,
-    publicKey: stored.publicKey as unknown as PublicKeyJWK,
+    publicKey: stored.publicKey,
     algorithm: stored.algorithm,
     counter: stored.counter,
     userHandle: stored.userHandle ?? (await findHandle(parts, userId, credential)),
@@ -186,7 +194,7 @@ function creationOptions(
   party: RelyingParty,
   { username }: Account,
   { challenge, userHandle }: Pick<Required<PasskeyChallenge>, "challenge" | "userHandle">,
-  others: readonly StoredFactor[],
+  others: readonly StoredFactor<PasskeyData>[],
 ): JSONValue {
   return {
     rp: { id: party.id, name: party.name },
@@ -204,7 +212,7 @@ function creationOptions(
 export function requestOptions(
   party: RelyingParty,
   challenge: string,
-  factors: readonly StoredFactor[],
+  factors: readonly StoredFactor<PasskeyData>[],
   userVerification: "required" | "preferred",
 ): JSONValue {
   return {
@@ -216,9 +224,10 @@ export function requestOptions(
   };
 }
 
-function buildDescriptors(factors: readonly StoredFactor[]): JSONValue {
-  return factors.map(({ data }) => {
-    const { credential: id, transports } = data as StoredPasskey;
-    return { type: "public-key", id, ...(transports.length === 0 ? {} : { transports }) };
+function buildDescriptors(factors: readonly StoredFactor<PasskeyData>[]): JSONValue {
+  return factors.flatMap(({ data }) => {
+    if (!("credential" in data)) return [];
+    const { credential: id, transports } = data;
+    return [{ type: "public-key", id, ...(transports.length === 0 ? {} : { transports }) }];
   });
 }

@@ -3,8 +3,7 @@ import { requireArguments, type ChecksOf } from "../../../core/checking/options.
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { isIdentityFields, type Identity, type IdentityFields, type Role } from "../../../core/identity.ts";
 import { storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
-import { boolean, dateTime, enumeration, integer, text } from "../../../resource/kinds/fields.ts";
-import { reference } from "../../../resource/kinds/reference.ts";
+import { boolean, dateTime, enumeration, integer, reference, text } from "../../../resource/kinds/fields.ts";
 import { aStore } from "../../../store/checking.ts";
 import type { Change, Collection, Row, Store } from "../../../store/store.ts";
 import { equals } from "./conditions.ts";

@@ -22,10 +22,7 @@ import { isTaken } from "./given-names.ts";
 export const bindingsCollection = table({
   name: "bindings",
   id: "text",
-  fields: {
-    user_id: ofAccount,
-    created_at: dateTime(),
-  },
+  fields: { user_id: ofAccount, created_at: dateTime() },
   indexes: [["user_id"]],
 });
 

@@ -42,13 +42,14 @@ export function loginPage(
   return { sort, limit, ...(after === null ? {} : { after }) };
 }
 
-/** Formats a stored login. `id` is its public id, and `current` is true if the caller used it. */
+/** Formats a stored login. `id` is its public id, and `currentKey` is the key of the caller's login. */
 export function listedLogin(
-  stored: Omit<ListedLogin, "kind" | "current">,
-  { id, kind, current }: Pick<ListedLogin, "id" | "kind" | "current">,
+  { id: key, created_at, last_seen_at, expires_at, address, user_agent }: Omit<ListedLogin, "kind" | "current">,
+  kind: ListedLogin["kind"],
+  id: string,
+  currentKey: string | null,
 ): ListedLogin {
-  const { created_at, last_seen_at, expires_at, address, user_agent } = stored;
-  return { id, kind, created_at, last_seen_at, expires_at, address, user_agent, current };
+  return { id, kind, created_at, last_seen_at, expires_at, address, user_agent, current: key === currentKey };
 }
 
 /** Returns the client's address and user agent, in the form that is stored with a login. */

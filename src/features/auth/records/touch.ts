@@ -2,11 +2,11 @@ import type { Observer } from "../../../core/observation.ts";
 import type { Collection, Key, Store } from "../../../store/store.ts";
 import { timeText } from "./conditions.ts";
 
-export interface TouchOptions {
+export interface TouchOptions<V> {
   readonly store: Store;
-  readonly collection: Collection;
+  readonly collection: Collection<V>;
   /** The date-time column to write. */
-  readonly column: string;
+  readonly column: keyof V & string;
   /** The shortest time between two writes of a row, in milliseconds. */
   readonly everyMs: number;
   readonly observe: Observer;
@@ -19,7 +19,7 @@ export interface TouchOptions {
 export type Touch = (key: Key, last: string | null, now: number) => void;
 
 /** Creates the function for one collection. A credential in use causes at most one write per `everyMs`, not one per request. */
-export function makeTouch({ store, collection, column, everyMs, observe }: TouchOptions): Touch {
+export function makeTouch<V>({ store, collection, column, everyMs, observe }: TouchOptions<V>): Touch {
   const underway = new Set<Key>();
 
   async function write(key: Key, now: number): Promise<void> {

@@ -156,11 +156,7 @@ export function sessions(options: SessionsOptions): Sessions {
     async list(userId, page, currentKey) {
       const where = buildLiveFilter(userId, page.now);
       const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
-      return rows
-        .map(storedOf)
-        .map((stored) =>
-          listedLogin(stored, { id: stored.public_id, kind: "session", current: stored.id === currentKey }),
-        );
+      return rows.map(storedOf).map((each) => listedLogin(each, "session", each.public_id, currentKey));
     },
     async endOne(userId, publicId) {
       const row = await store.findBy(sessionsCollection, "public_id", publicId);

@@ -88,9 +88,7 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
         collection: familiesCollection,
         where: liveFamilies(userId, page.now),
       });
-      return rows
-        .map(storedOf)
-        .map((stored) => listedLogin(stored, { id: stored.id, kind: "tokens", current: stored.id === currentFamily }));
+      return rows.map(storedOf).map((each) => listedLogin(each, "tokens", each.id, currentFamily));
     },
     async beyond(userId, count, now) {
       const query = loginPage({ after: null, backwards: false, limit: count * 2, now }, "id");

@@ -3,7 +3,7 @@ import { optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { makeSealing, type Sealing } from "../../../core/crypto/sealing.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import type { FactorKind, FactorSuccess, StoredFactor } from "../gate/contract.ts";
+import type { FactorKind, StoredFactor } from "../gate/contract.ts";
 import type { AccountsFeature } from "../people/people.ts";
 import { normalizeCode } from "../requests/codes.ts";
 import { findStep, formatBase32 } from "./codes.ts";
@@ -46,18 +46,14 @@ export function totp(people: AccountsFeature, options: TOTPOptions = {}): Featur
 }
 
 /** The stored data of a factor: the encrypted secret, and the last step whose code was used. */
-interface StoredTOTP {
-  readonly secret: string;
-  readonly step: number;
-}
+type StoredTOTP = { readonly secret: string; readonly step: number };
 
-function totpKind(sealing: Sealing, issuer: string): FactorKind {
-  function check(userId: number, { data }: StoredFactor, code: string, now: number): FactorSuccess | null {
-    const { secret, step } = data as unknown as StoredTOTP;
+function totpKind(sealing: Sealing, issuer: string): FactorKind<StoredTOTP> {
+  const check = (userId: number, { data: { secret, step } }: StoredFactor<StoredTOTP>, code: string, now: number) => {
     const opened = sealing.open(secret, formatContext(userId));
     const used = opened === null ? null : findStep(opened, normalizeCode(code), now, step);
-    return used === null ? null : { proof: { method: "otp" }, data: { secret, step: used } };
-  }
+    return used === null ? null : { proof: { method: "otp" as const }, data: { secret, step: used } };
+  };
 
   return {
     name: "totp",

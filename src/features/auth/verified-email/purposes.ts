@@ -1,3 +1,4 @@
+import { isObject, isText } from "../../../core/checking/members.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { Mailbox, Purpose } from "../mailbox/contract.ts";
 import type { Newcomer } from "../records/verifying.ts";
@@ -52,6 +53,7 @@ export function storedNewcomer({ name, fields }: Newcomer): JSONValue {
 
 /** Reads the data of a sign-up, as `storedNewcomer` wrote it. Leaves out the username that an earlier version stored with it. */
 export function readNewcomer(email: string, data: JSONValue): Newcomer {
-  const { name, fields } = data as unknown as Omit<Newcomer, "email">;
+  const { name, fields } = isObject(data) ? data : {};
+  if (!isText(name) || !isObject(fields)) throw new TypeError("The data of a sign-up has no name and no fields.");
   return { name, email, fields };
 }
