@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ProblemCode } from "../../../core/problem/catalogue.ts";
 import { problem, type ProblemOptions } from "../../../core/problem/problem.ts";
 import { HSTS, pushCommon, type Answer } from "../../answer/writing.ts";
 import { json } from "../../formats/json.ts";
+import { STATUS_CODES } from "./http-module.ts";
 
 /**
  * How long a connection stays open after the response, in milliseconds. In this time, the client can finish sending and read the response.

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
+import type { RequestListener, Server, ServerOptions } from "node:http";
 import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { proxyList } from "../../../core/call/trusted-proxies.ts";
@@ -10,6 +10,7 @@ import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
 import { watchDescriptors } from "./descriptors.ts";
 import { endWithAnswer } from "./ending.ts";
+import { createServer } from "./http-module.ts";
 import { makeListener, serviceMistakes } from "./request-listener.ts";
 import { admitSockets } from "./sockets.ts";
 import { afterEarlierAnswers, refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";

@@ -1,4 +1,4 @@
-import { METHODS, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Arrival } from "../../../core/call/call.ts";
@@ -8,6 +8,7 @@ import type { ProblemCode } from "../../../core/problem/catalogue.ts";
 import type { Answer } from "../../answer/writing.ts";
 import { MAX_REQUEST_LINE_BYTES } from "../../limits.ts";
 import { endWith, endWithAnswer } from "./ending.ts";
+import { METHODS } from "./http-module.ts";
 import { readPeerAddress } from "./peer.ts";
 
 /** Answers requests: a service. */
