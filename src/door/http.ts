@@ -28,6 +28,16 @@ export type { Offer, RequestedEndpoint, View } from "../http/request/view.ts";
 export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/answer/paging.ts";
 export { catalogue, type CatalogueEntry, type ProblemCode } from "../core/problem/catalogue.ts";
 export type { BodySchema } from "../http/declarations/body.ts";
+export {
+  defineResponse,
+  listOf,
+  type ReplyTo,
+  type ResponseDeclaration,
+  type ResponseMember,
+  type Responses,
+  type ResponseShape,
+  type ResponseValue,
+} from "../http/declarations/response.ts";
 export type { AnyProblem, ProblemDefinition } from "../core/problem/definition.ts";
 export type { ExtensionMember, ExtensionMembers, ExtensionsOf } from "../core/problem/extensions.ts";
 export { Problem, type Issue, type ProblemOptions } from "../core/problem/problem.ts";

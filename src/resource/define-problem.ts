@@ -78,7 +78,8 @@ function extensionMistakes(extensions: unknown): readonly string[] {
   if (!isObject(extensions) || wrong !== null) return [`extensions is ${shown(extensions)}; ${wrong}`];
   return Object.entries(extensions).flatMap(([name, field]) => {
     const malformed = shapeMistakes(field);
-    const mistakes = malformed.length > 0 ? malformed : [...nameMistakes(name), ...optionMistakes(field as Field)];
+    const mistakes =
+      malformed.length > 0 ? malformed : [...nameMistakes(name), ...describingMistakes(field as Field, "problem")];
     return mistakes.map((mistake) => `extension ${name.slice(0, 80)}: ${mistake}`);
   });
 }
@@ -91,15 +92,16 @@ function nameMistakes(name: string): readonly string[] {
     : ["the name has to be lower-case words joined by underscores, of 3 to 80 characters, like account_id"];
 }
 
-function optionMistakes(field: Field): readonly string[] {
+/** Returns the mistakes in a field that only describes a member of a problem or a response, which is neither stored nor sent by callers. */
+export function describingMistakes(field: Field, of: "problem" | "response"): readonly string[] {
   const { kind, options, computed } = field;
   const entries = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
   const names = entries
     .map(([name]) => name)
     .filter((name) => Object.hasOwn(fieldOptions, name) && !ALLOWED_OPTIONS.includes(name));
   return [
-    ...names.map((name) => `${kind.name}: ${name} has no meaning in a problem; leave it out`),
-    ...(computed === undefined ? [] : ["a problem has no record, so this field cannot be computed"]),
+    ...names.map((name) => `${kind.name}: ${name} has no meaning in a ${of}; leave it out`),
+    ...(computed === undefined ? [] : [`a ${of} has no record, so this field cannot be computed`]),
     ...ownValueMistakes("example", field, options.example),
   ];
 }

@@ -751,6 +751,11 @@ export const slips: readonly Slip[] = [
     /problem sold_out: there is no option titel; did you mean title\?\n.*title is missing/,
   ),
   made(
+    `defineResponse({ name: "quote", fields: { price: integer() }, optinal: ["price"] })`,
+    /'optinal'.*Did you mean.*'optional'/,
+    /response: there is no option optinal; did you mean optional\?/,
+  ),
+  made(
     `openapiDocument({ titel: "A", version: "1" })`,
     /'titel'.*Did you mean.*'title'/,
     /openapiDocument: there is no option titel; did you mean title\?/,

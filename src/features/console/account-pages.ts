@@ -3,9 +3,10 @@ import type { Reply } from "../../core/call/call.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { AccountPages, Assembled, ServiceFacts } from "../../feature/feature.ts";
 import { builtInEndpoint } from "../../http/declarations/built-in.ts";
-import { nullable, objectSchema, textSchema } from "../../http/declarations/documentation.ts";
+import { textSchema } from "../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../http/declarations/endpoint.ts";
-import type { Context } from "../../http/request/exchange.ts";
+import { defineResponse, listOf } from "../../http/declarations/response.ts";
+import { text } from "../../resource/kinds/fields.ts";
 import { ACCOUNT_PATH } from "./frame.ts";
 import {
   EMAIL_CONFIRM_PATH,
@@ -62,15 +63,14 @@ function callPage({ path, summary, call, facts }: CallPage): Endpoint {
       summary,
       tag: "system",
       parameters: [{ name: "token", in: "query", description: "The token of the link in a mail.", schema: textSchema }],
-      responses: {
-        200: { description: "The call that the form sends.", schema: objectSchema("page", { call: textSchema }) },
-      },
+      responses: { 200: { description: "The call that the form sends." } },
       problems: ["not_found"],
     },
-    handle(context): Reply {
+    responses: { 200: form },
+    handle(context) {
       const isServed = call === USERS_PATH ? findUsers(facts()) !== undefined : isPosted(facts(), call);
       if (!isServed) throw problem("not_found");
-      return shown({ call: context.at(call) }, "page");
+      return form.reply(200, { call: context.at(call) }, { cache: "no-store" });
     },
   });
 }
@@ -139,15 +139,16 @@ function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint
       summary: "The page to log in",
       tag: "system",
       parameters: [nextParameter, doneParameter],
-      responses: { 200: { description: "The ways to log in, each with its address.", schema: waysSchema } },
+      responses: { 200: { description: "The ways to log in, each with its address." } },
       problems: ["not_found"],
     },
-    handle(context): Reply {
+    responses: { 200: waysIn },
+    handle(context) {
       const { password, passkey, others } = resolveWaysIn(facts());
       if (!hasWays(facts())) throw problem("not_found");
       const at = (path: string | null): string | null => (path === null ? null : context.at(path));
       const listed = others.map(({ title, href }) => ({ title, href: context.at(href) }));
-      return shown({ password: at(password), passkey: at(passkey), others: listed }, "login");
+      return waysIn.reply(200, { password: at(password), passkey: at(passkey), others: listed }, { cache: "no-store" });
     },
   });
 }
@@ -163,29 +164,30 @@ function factorEndpoint({ factor, login }: AccountPages, facts: () => ServiceFac
       responses: {
         200: {
           description: "The call that completes the login, and the page that starts it.",
-          schema: objectSchema("login", { complete: textSchema, start: textSchema }),
         },
       },
       problems: ["not_found"],
     },
-    handle(context: Context): Reply {
+    responses: { 200: secondStep },
+    handle(context) {
       if (!facts().endpoints.some(({ path }) => path === LOGIN_PATH)) throw problem("not_found");
-      return shown({ complete: context.at(LOGIN_PATH), start: context.at(login) }, "login");
+      return secondStep.reply(
+        200,
+        { complete: context.at(LOGIN_PATH), start: context.at(login) },
+        { cache: "no-store" },
+      );
     },
   });
 }
 
-function shown(value: Extract<NonNullable<Reply["body"]>, { kind: "data" }>["value"], element: string): Reply {
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element } };
-}
-
-const waysSchema = objectSchema("login", {
-  password: nullable(textSchema),
-  passkey: nullable(textSchema),
-  others: {
-    type: "array",
-    xml: { name: "others" },
-    items: objectSchema("way", { title: textSchema, href: textSchema }),
+const form = defineResponse({ name: "page", fields: { call: text() } });
+const secondStep = defineResponse({ name: "login", fields: { complete: text(), start: text() } });
+const waysIn = defineResponse({
+  name: "login",
+  fields: {
+    password: text({ optional: true }),
+    passkey: text({ optional: true }),
+    others: listOf(defineResponse({ name: "way", fields: { title: text(), href: text() } }), "others"),
   },
 });
 

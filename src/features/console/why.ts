@@ -1,13 +1,15 @@
 import { anyone } from "../../access/permission/permission.ts";
-import { alike, type Arrival, type Reply } from "../../core/call/call.ts";
+import { alike, type Arrival } from "../../core/call/call.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { ServiceFacts } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
 import { builtInEndpoint } from "../../http/declarations/built-in.ts";
-import { nullable, objectSchema, textSchema } from "../../http/declarations/documentation.ts";
+import { textSchema, type JSONSchema } from "../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../http/declarations/response.ts";
 import type { WholeExplanation } from "../../http/explaining.ts";
 import { invalid, type Context } from "../../http/request/exchange.ts";
+import { integer, text } from "../../resource/kinds/fields.ts";
 
 /** The page that explains a response: `/console/why?of=/orders/1`. */
 export const WHY_PATH = "/console/why";
@@ -40,10 +42,11 @@ export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoi
       parameters: [
         { name: "of", in: "query", required: true, description: "The address to explain.", schema: textSchema },
       ],
-      responses: { 200: { description: "The result of each step.", schema } },
+      responses: { 200: { description: "The result of each step." } },
       problems: ["invalid_query", "not_found"],
     },
-    async handle(context): Promise<Reply> {
+    responses: { 200: explanation },
+    async handle(context) {
       if (inner.has(context.call.arrival)) throw problem("not_found");
       const of = requireTarget(context, basePath);
       const headRequest = alike(context.call.arrival, { method: "HEAD", target: of });
@@ -61,20 +64,25 @@ export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoi
         status: answer.status,
         headers: collectHeaders(answer.headers),
       };
-      return { status: 200, cache: "no-store", body: { kind: "data", value, element: "why" } };
+      return explanation.reply(200, value, { cache: "no-store" });
     },
   });
 }
 
-const schema = objectSchema("why", {
-  of: textSchema,
-  outcome: textSchema,
-  because: textSchema,
-  schemes: { type: "array", items: { type: "object" } },
-  route: nullable(textSchema),
-  permission: { type: ["object", "null"] },
-  status: { type: "integer" },
-  headers: { type: "array", items: { type: "object" } },
+const objects: JSONSchema = { type: "array", items: { type: "object" } };
+const someObject: JSONSchema = { type: ["object", "null"] };
+const explanation = defineResponse({
+  name: "why",
+  fields: {
+    of: text(),
+    outcome: text(),
+    because: text(),
+    schemes: objects,
+    route: text({ optional: true }),
+    permission: someObject,
+    status: integer(),
+    headers: objects,
+  },
 });
 
 function requireTarget(context: Context, basePath: string): string {

@@ -1,5 +1,6 @@
 import { readDeprecation } from "../../core/deprecation.ts";
 import { isInRecords, isRequired, isShown, isWritable, type Field } from "../../resource/declaration/field.ts";
+import { nullable } from "../../resource/json-schema/nullable.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { withDeprecation } from "./deprecated.ts";
 import type { JSONObject } from "./json.ts";
@@ -68,17 +69,6 @@ function fieldSchema(field: Field): JSONObject {
     ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
     ...withDeprecation(said, going),
     ...(example === undefined ? {} : { examples: [example] }),
-  };
-}
-
-function nullable(schema: JSONObject): JSONObject {
-  const { type, enum: values } = schema;
-  if (type === undefined && values === undefined)
-    return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: "null" }] };
-  return {
-    ...schema,
-    ...(type === undefined ? {} : { type: [type, "null"].flat() }),
-    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
   };
 }
 

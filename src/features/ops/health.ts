@@ -1,12 +1,12 @@
-import type { Reply } from "../../core/call/call.ts";
 import { requireNoOptions } from "../../core/checking/options.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { differenceText } from "../../feature/clock.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { makeFailureReporter } from "../../feature/observers.ts";
 import { builtInEndpoint } from "../../http/declarations/built-in.ts";
-import { objectSchema, textSchema } from "../../http/declarations/documentation.ts";
 import type { EndpointDocumentation } from "../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../http/declarations/response.ts";
+import { text } from "../../resource/kinds/fields.ts";
 
 /** The parts that the health feature offers. */
 export interface Health {
@@ -45,7 +45,7 @@ export function health(...options: []): Feature<Health> {
         }
       }
 
-      const open = { method: "GET", access: "open", query: "ignored" } as const;
+      const open = { method: "GET", access: "open", query: "ignored", responses: { 200: healthy } } as const;
       return {
         offer: { stopping: () => void (isStopping = true) },
         tags: { system },
@@ -60,7 +60,7 @@ export function health(...options: []): Feature<Health> {
                 throw problem("unavailable", { detail: "The process is stopping.", headers: [["Retry-After", "1"]] });
               await requireStore();
               const clock = differenceText(service().clockAheadMs());
-              return clock === null ? ok : { ...ok, body: healthy({ status: "ok", clock }) };
+              return clock === null ? ok : healthy.reply(200, { status: "ok", clock }, { cache: "no-store" });
             },
           }),
         ],
@@ -71,25 +71,10 @@ export function health(...options: []): Feature<Health> {
 
 const system = "Health, keys and documentation.";
 
-const ok: Reply = {
-  status: 200,
-  cache: "no-store",
-  body: healthy({ status: "ok" }),
-};
+const healthy = defineResponse({ name: "health", fields: { status: text(), clock: text() }, optional: ["clock"] });
 
-function healthy(value: { readonly status: "ok"; readonly clock?: string }): NonNullable<Reply["body"]> {
-  return { kind: "data", value, element: "health" };
-}
+const ok = healthy.reply(200, { status: "ok" }, { cache: "no-store" });
 
 function of(summary: string): EndpointDocumentation {
-  return {
-    summary,
-    tag: "system",
-    responses: {
-      200: {
-        description: "It is so.",
-        schema: objectSchema("health", { status: textSchema, clock: textSchema }, ["clock"]),
-      },
-    },
-  };
+  return { summary, tag: "system", responses: { 200: { description: "It is so." } } };
 }

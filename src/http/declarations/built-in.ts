@@ -1,5 +1,6 @@
 import type { BodySchema } from "./body.ts";
 import { defineEndpoint, type Endpoint, type EndpointDeclaration } from "./endpoint.ts";
+import type { Responses } from "./response.ts";
 
 const builtIn = new WeakSet<Endpoint>();
 
@@ -11,7 +12,8 @@ export function builtInEndpoint<
   const Path extends string,
   const Schema extends BodySchema | undefined = undefined,
   const IsOptional extends boolean = false,
->(endpoint: EndpointDeclaration<Path, Schema, IsOptional>): Endpoint {
+  const R extends Responses | undefined = undefined,
+>(endpoint: EndpointDeclaration<Path, Schema, IsOptional, R>): Endpoint {
   const declared = defineEndpoint(endpoint);
   builtIn.add(declared);
   return declared;

@@ -136,6 +136,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, ValueCheck>> = {
       ? joinMistakes(membersMistakes(value, documentationMembers))
       : 'it has to be an object, like { summary: "Lend a book" }',
   ),
+  responses: optional(someShapes),
   preconditions: optional(buildChoiceCheck("handler")),
   refusals: optional(buildChoiceCheck("reported")),
   guard: optional(aFunction),
@@ -143,12 +144,31 @@ const endpointMembers: Readonly<Record<keyof Endpoint, ValueCheck>> = {
   handle: aFunction,
 };
 
+/** Checks the declared bodies of responses by status. */
+function someShapes(value: unknown): string | null {
+  if (!isObject(value))
+    return "it has to be responses by status, like { 200: defineResponse({ name, fields }), 204: null }";
+  return joinMistakes(
+    Object.entries(value).flatMap(([status, response]) => [
+      ...statusMistakes(status),
+      ...(response === null || (isObject(response) && isText(response["element"]) && isObject(response["schema"]))
+        ? []
+        : [`of ${status}: it has to be defineResponse({ name, fields }), or null if it has no body`]),
+    ]),
+  );
+}
+
+function statusMistakes(status: string): readonly string[] {
+  return /^[2-5]\d\d$/.test(status) ? [] : [`${shownName(status)} is not a status from 200 to 599`];
+}
+
 /** Checks the documented responses by status. */
 function someResponses(value: unknown): string | null {
   if (!isObject(value)) return 'it has to be answers by status, like { 204: { description: "It is lent." } }';
   return joinMistakes(
     Object.entries(value).flatMap(([status, response]) => {
-      if (!/^[2-5]\d\d$/.test(status)) return [`${shownName(status)} is not a status from 200 to 599`];
+      const wrong = statusMistakes(status);
+      if (wrong.length > 0) return wrong;
       if (!isObject(response)) return [`of ${status}: it has to be an object, like { description: "It is lent." }`];
       return membersMistakes(response, responseMembers).map((mistake) => `of ${status}: ${mistake}`);
     }),

@@ -12,6 +12,7 @@ import type { MountedFacts, ReceivedBody } from "../request/facts.ts";
 import type { ServedAction } from "./action.ts";
 import type { BodySchema, OutputOf } from "./body.ts";
 import type { ServedMount } from "./mount.ts";
+import type { ReplyTo, Responses } from "./response.ts";
 
 export type { BodyShape } from "../request/body-shape.ts";
 
@@ -25,6 +26,11 @@ export interface ServedEndpoint extends MountedFacts {
   readonly own?: ServedAction;
   /** For the API's documentation. */
   readonly documentation?: EndpointDocumentation;
+  /**
+   * The responses by status, with their bodies (`defineResponse`). The API's documentation has their schemas, and the compiler checks the replies
+   * of the handler. Null for a response without a body. Responses are not checked at run time.
+   */
+  readonly responses?: Responses;
   /**
    * Called before the format, the media type and the body of a request are checked. Throws a problem to end the request, for example if a
    * page of another site sent it. Synchronous: a promise is a fault (500).
@@ -84,7 +90,8 @@ export interface EndpointDeclaration<
   Path extends string,
   Schema extends BodySchema | undefined = BodySchema | undefined,
   IsOptional extends boolean = boolean,
-> extends Omit<Endpoint, "path" | "body" | "bodyOptional" | "guard" | "target" | "handle"> {
+  R extends Responses | undefined = Responses | undefined,
+> extends Omit<Endpoint, "path" | "body" | "bodyOptional" | "responses" | "guard" | "target" | "handle"> {
   /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
   readonly path: Path & KnownParameters<Path>;
   /**
@@ -95,6 +102,11 @@ export interface EndpointDeclaration<
   /** True if a request may have no body. Then `context.body` is null. */
   readonly bodyOptional?: IsOptional;
   /**
+   * The responses by status, with their bodies (`defineResponse`). The API's documentation has their schemas, and the compiler checks the replies
+   * of the handler. Null for a response without a body. Responses are not checked at run time.
+   */
+  readonly responses?: R;
+  /**
    * Called before the format, the media type and the body of a request are checked. Throws a problem to end the request, for example if a
    * page of another site sent it. Synchronous: a promise is a fault (500).
    */
@@ -104,7 +116,7 @@ export interface EndpointDeclaration<
    * the service checks one of them.
    */
   target?(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<unknown>;
-  handle(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<Reply>;
+  handle(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<ReplyTo<R>>;
 }
 
 /** The body of an endpoint with this schema. */
@@ -156,7 +168,8 @@ export function defineEndpoint<
   const Path extends string,
   const Schema extends BodySchema | undefined = undefined,
   const IsOptional extends boolean = false,
->(endpoint: EndpointDeclaration<Path, Schema, IsOptional>): Endpoint;
-export function defineEndpoint(endpoint: Endpoint): Endpoint {
-  return Object.freeze(made(endpoint));
+  const R extends Responses | undefined = undefined,
+>(endpoint: EndpointDeclaration<Path, Schema, IsOptional, R>): Endpoint;
+export function defineEndpoint(endpoint: object): Endpoint {
+  return Object.freeze(made(endpoint as Endpoint));
 }

@@ -1,5 +1,5 @@
 // The common parts of the documentation of several endpoints.
-export { ifNoneMatch, notModified, objectSchema, nullable, textSchema } from "../../door/http.ts";
+export { ifNoneMatch, notModified } from "../../door/http.ts";
 
 /** A user, in the schema of the users' own paths. */
 export const userSchema = { $ref: "#/components/schemas/User" } as const;

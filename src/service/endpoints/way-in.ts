@@ -1,10 +1,19 @@
 import type { AccountsFeature, DeclaredNames, People } from "../../door/auth.ts";
 import type { ServiceFacts } from "../../door/features.ts";
-import type { Problem, Reply } from "../../door/http.ts";
-import { anyone, defineEndpoint, defineFeature, type Context, type Feature } from "../../door/index.ts";
+import { defineResponse, nullable, type Problem } from "../../door/http.ts";
+import {
+  anyone,
+  defineEndpoint,
+  defineFeature,
+  enumeration,
+  integer,
+  text,
+  type Context,
+  type Feature,
+} from "../../door/index.ts";
 import type { Store } from "../../door/stores.ts";
 import { clearedCookies } from "./cookies.ts";
-import { ifNoneMatch, notModified, objectSchema, nullable, textSchema, userSchema } from "./descriptions.ts";
+import { ifNoneMatch, notModified, userSchema } from "./descriptions.ts";
 
 /** The endpoints that `GET /` links to, if they are served. */
 const logins = { session: "/api/session/", token: "/api/token/", api_token: "/api-token-auth/" };
@@ -29,6 +38,7 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
     needs: [people],
     setUp(host) {
       const parts = { store: host.store, people: host.use(people), cookies };
+      const root = describeRoot(parts.people.accounts.declared);
       let found: Ways | null = null;
       return {
         offer: null,
@@ -38,13 +48,15 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
             path: "/",
             access: anyone,
             refusals: "reported",
-            documentation: buildDocumentation(parts.people.accounts.declared),
+            documentation,
+            responses: { 200: root },
             async handle(context) {
               const ways = (found ??= collectWays(host.service()));
               const below = (links: Links): Links =>
                 Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
               const links = { resources: below(ways.resources), logins: below(ways.logins), ...below(ways.documents) };
-              return welcome(parts, context, ways, { service: title, ...(await whoCalls(parts, context)), links });
+              const value = { service: title, ...(await whoCalls(parts, context)), links };
+              return root.reply(200, value, welcome(parts, context, ways));
             },
           }),
         ],
@@ -79,34 +91,42 @@ function amongServed(links: Links, served: ReadonlySet<string>): Links {
   return Object.fromEntries(Object.entries(links).filter(([, path]) => served.has(path)));
 }
 
-const addresses = { type: "object", additionalProperties: { type: "string", format: "uri-reference" } };
-const buildDocumentation = ({ roles }: DeclaredNames) => ({
+const addresses = { type: "object", additionalProperties: { type: "string", format: "uri-reference" } } as const;
+const refused = defineResponse({
+  name: "problem",
+  fields: { status: integer(), code: text(), detail: text() },
+});
+
+function describeRoot({ roles }: DeclaredNames) {
+  const caller = defineResponse({
+    name: "caller",
+    fields: { user: userSchema, username: text(), role: enumeration(roles), scheme: text() },
+  });
+  return defineResponse({
+    name: "root",
+    fields: {
+      service: text(),
+      caller: nullable(caller.schema),
+      problem: {
+        ...nullable(refused.schema),
+        description: "The reason if the caller's credentials were rejected.",
+      },
+      links: {
+        type: "object",
+        properties: { resources: addresses, logins: addresses },
+        additionalProperties: { type: "string", format: "uri-reference" },
+      },
+    },
+  });
+}
+
+const documentation = {
   summary: "The entry points, and the caller",
   tag: "system",
   parameters: [ifNoneMatch],
   responses: {
     200: {
       description: "The entry points of the service, and the caller.",
-      schema: objectSchema("root", {
-        service: textSchema,
-        caller: nullable(
-          objectSchema("caller", {
-            user: userSchema,
-            username: textSchema,
-            role: { type: "string", enum: roles },
-            scheme: textSchema,
-          }),
-        ),
-        problem: {
-          ...nullable(objectSchema("problem", { status: { type: "integer" }, code: textSchema, detail: textSchema })),
-          description: "The reason if the caller's credentials were rejected.",
-        },
-        links: {
-          type: "object",
-          properties: { resources: addresses, logins: addresses },
-          additionalProperties: { type: "string", format: "uri-reference" },
-        },
-      }),
       headers: {
         ETag: "The tag of the current state.",
         Link: "The description of the API (`service-desc`) and its page (`service-doc`), RFC 8631.",
@@ -115,7 +135,7 @@ const buildDocumentation = ({ roles }: DeclaredNames) => ({
     },
     304: notModified,
   },
-});
+};
 
 interface WayInParts {
   readonly store: Store;
@@ -146,14 +166,12 @@ function summarizeProblem({ status, code, detail }: Problem): object {
   return { status, code, detail };
 }
 
-function welcome({ cookies }: WayInParts, context: Context, { descriptions }: Ways, value: object): Reply {
+function welcome({ cookies }: WayInParts, context: Context, { descriptions }: Ways) {
   const { refusal } = context;
   const described = Object.entries(descriptions).map(([rel, path]) => `<${context.at(path)}>; rel="${rel}"`);
   return {
-    status: 200,
     // No cache may store the response to a refused credential.
-    cache: refusal === null ? "private" : "no-store",
-    body: { kind: "data", value, element: "root" },
+    cache: refusal === null ? ("private" as const) : ("no-store" as const),
     headers: [
       ...(described.length === 0 ? [] : [["Link", described.join(", ")] as const]),
       ...(refusal === null

@@ -3,10 +3,11 @@ import type { Observation } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { readPage } from "../../../http/answer/paging.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
+import { boolean, dateTime, enumeration, text } from "../../../resource/kinds/fields.ts";
 import type { LoginSource } from "../people/contracts/endings.ts";
 import type { AccountsParts } from "../people/parts.ts";
 import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../records/logins.ts";
@@ -24,6 +25,7 @@ export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
       access: ownOrAny,
       query: "read",
       documentation: documentation.list,
+      responses: { 200: logins },
       handle: (context) => list(parts, context),
     }),
     builtInEndpoint({
@@ -46,16 +48,22 @@ export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
   ];
 }
 
-const listedLogin = objectSchema("session", {
-  id: textSchema,
-  kind: { type: "string", enum: ["session", "tokens"], description: "`tokens`: by a refresh token that was used." },
-  created_at: timeSchema,
-  last_seen_at: timeSchema,
-  expires_at: timeSchema,
-  address: textSchema,
-  user_agent: nullable(textSchema),
-  current: { type: "boolean", description: "The login of this request." },
-});
+const logins = listOf(
+  defineResponse({
+    name: "session",
+    fields: {
+      id: text(),
+      kind: enumeration(["session", "tokens"], { description: "`tokens`: by a refresh token that was used." }),
+      created_at: dateTime(),
+      last_seen_at: dateTime(),
+      expires_at: dateTime(),
+      address: text(),
+      user_agent: text({ optional: true }),
+      current: boolean({ description: "The login of this request." }),
+    },
+  }),
+  "sessions",
+);
 
 const documentation = {
   list: {
@@ -65,7 +73,6 @@ const documentation = {
     responses: {
       200: {
         description: "The active logins, the newest first.",
-        schema: { type: "array", items: listedLogin, xml: { name: "sessions", wrapped: true } },
         headers: { Link: "The pages around this one." },
       },
     },
@@ -88,7 +95,7 @@ const documentation = {
   endOne: { summary: "End one login of a user", tag: "users", responses: { 204: { description: "Ended." } } },
 } satisfies Record<string, EndpointDocumentation>;
 
-async function list(parts: AccountsParts, context: Context): Promise<Reply> {
+async function list(parts: AccountsParts, context: Context) {
   const { id } = await requireAccount(parts, context);
   const caller = context.requireIdentity();
   const { items: value, headers } = await readPage<ListedLogin>(context, {
@@ -98,12 +105,7 @@ async function list(parts: AccountsParts, context: Context): Promise<Reply> {
       return mergeLogins(await Promise.all(parts.sources.map((source) => source.list(id, page, caller))), page);
     },
   });
-  return {
-    status: 200,
-    cache: "no-store",
-    headers,
-    body: { kind: "data", value, element: "sessions", items: "session" },
-  };
+  return logins.reply(200, value, { cache: "no-store", headers });
 }
 
 /**

@@ -1,13 +1,14 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";
+import { dateTime, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning } from "../gate/contract.ts";
@@ -42,6 +43,7 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
       consumes: ["application/json"],
       bodyOptional: true,
       documentation: documentation.issue,
+      responses: { 200: apiToken, 201: apiToken },
       guard: withoutKey,
       handle: (context) => issue(parts, context),
     }),
@@ -50,6 +52,7 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
       path,
       access: ownOrAny,
       documentation: documentation.show,
+      responses: { 200: shown },
       handle: (context) => show(parts, context),
     }),
     builtInEndpoint({
@@ -73,11 +76,13 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
   ];
 }
 
-const tokenSchema = objectSchema("token", { token: { ...textSchema, description: "For `Authorization: Token`." } });
-const shownSchema = objectSchema("token", {
-  prefix: textSchema,
-  created_at: timeSchema,
-  last_used_at: nullable(timeSchema),
+const apiToken = defineResponse({
+  name: "token",
+  fields: { token: text({ description: "For `Authorization: Token`." }) },
+});
+const shown = defineResponse({
+  name: "token",
+  fields: { prefix: text(), created_at: dateTime(), last_used_at: dateTime({ optional: true }) },
 });
 
 /** The optional body, for a login that is not fresh. */
@@ -89,22 +94,22 @@ const documentation = {
     tag: "users",
     request: fresh,
     responses: {
-      200: { description: "The existing token.", schema: tokenSchema },
-      201: { description: "A new token.", schema: tokenSchema, headers: { Location: "The path of the token." } },
+      200: { description: "The existing token." },
+      201: { description: "A new token.", headers: { Location: "The path of the token." } },
     },
     problems: ["conflict", "confirmation_required"],
   },
   show: {
     summary: "Show when a user's API token was made and used",
     tag: "users",
-    responses: { 200: { description: "Its data, without the token.", schema: shownSchema } },
+    responses: { 200: { description: "Its data, without the token." } },
   },
   revoke: { summary: "Revoke a user's API token", tag: "users", responses: { 204: { description: "Revoked." } } },
   exchange: {
     summary: "Log in for the API token",
     tag: "tokens",
     request: credentials,
-    responses: { 200: { description: "The token, made now if there was none.", schema: tokenSchema } },
+    responses: { 200: { description: "The token, made now if there was none.", schema: apiToken.schema } },
     problems: [
       "invalid_credentials",
       "factor_required",
@@ -116,28 +121,21 @@ const documentation = {
   },
 } satisfies Record<string, EndpointDocumentation>;
 
-async function issue(parts: APITokensParts, context: Context): Promise<Reply> {
+async function issue(parts: APITokensParts, context: Context) {
   const account = await parts.accounts.requireAccount(context);
   const { transient } = requireDraft(fresh, context, { id: null, current: null });
   const expiresAt = parts.endings.outsideEnd(context);
   const admission = await parts.logins.vouch(context, account, transient.current_password);
   const { token, created } = await parts.tokens.issue(admission, context.call.now, expiresAt);
   await requireStillKnown(context);
-  return {
-    ...reply(token),
-    status: created ? 201 : 200,
-    ...(created ? { headers: [["Location", context.at(`/users/${account.id}/token`)]] as const } : {}),
-  };
+  const headers = created ? [["Location", context.at(`/users/${account.id}/token`)] as const] : [];
+  return apiToken.reply(created ? 201 : 200, { token }, { cache: "no-store", headers });
 }
 
-function reply(token: string): Reply {
-  return { status: 200, cache: "no-store", body: { kind: "data", value: { token }, element: "token" } };
-}
-
-async function show(parts: APITokensParts, context: Context): Promise<Reply> {
+async function show(parts: APITokensParts, context: Context) {
   const found = await parts.tokens.find((await parts.accounts.requireAccount(context)).id);
   if (found === null) throw problem("not_found");
-  return { status: 200, cache: "no-store", body: { kind: "data", value: found, element: "token" } };
+  return shown.reply(200, found, { cache: "no-store" });
 }
 
 async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
@@ -166,5 +164,5 @@ export async function startAPIToken(
   // If the password was changed at the same time, the caller with the old password must not receive the token.
   const account = await accounts.find(admission.userId);
   if (account?.generation !== admission.generation) throw problem("invalid_credentials");
-  return reply(token);
+  return apiToken.reply(200, { token }, { cache: "no-store" });
 }

@@ -17,7 +17,19 @@ export const MAIL = "mail";
 const SIGNED_UP_MS = 600_000;
 
 /** The member `login` of a problem or a response: what the client must send to complete the login. */
-export type LoginObject = Readonly<Record<string, JSONValue>>;
+export type LoginObject = {
+  readonly needs: "factor" | "enrolment";
+  readonly expires_at: string;
+  readonly factors: readonly FactorObject[];
+};
+
+/** A proof that the login accepts, and the data that its answer needs. */
+type FactorObject = {
+  readonly id: string;
+  readonly kind: string;
+  readonly label?: string;
+  readonly [name: string]: JSONValue | undefined;
+};
 
 /** Returns the problem that asks for another proof. If the login needs a proof by mail, first sends the mail with the code. */
 export async function askFor(parts: GateEndpointsParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
@@ -60,7 +72,7 @@ export async function describe(
   if (await needsMail(parts, account, login))
     return { needs: "enrolment", expires_at, factors: [{ id: MAIL, kind: MAIL }] };
   const all = await parts.factors.list(account.id);
-  const factors: JSONValue[] = [];
+  const factors: FactorObject[] = [];
   for (const [kindName, kind] of parts.gate.kinds) {
     const own = all.filter((factor) => factor.kind === kindName);
     if (own.length === 0) continue;
@@ -112,7 +124,7 @@ async function findFurtherProofs(
   context: Context,
   account: Account,
   login: PendingLogin,
-): Promise<readonly JSONValue[]> {
+): Promise<readonly FactorObject[]> {
   if (login.purpose !== "confirm") return [];
   // A browser opens the page of the provider, and names the waiting login by its cookie.
   const finders = resolvePlace(parts, login) === "cookie" ? parts.outsideWays : [];

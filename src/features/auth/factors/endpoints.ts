@@ -2,20 +2,29 @@ import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
+import { textSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersAny } from "../../../http/pipeline.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import { json, text } from "../../../resource/kinds/fields.ts";
+import { dateTime, enumeration, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import { pendingCookie } from "../gate/cookie.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
 import { codeField } from "../requests/codes.ts";
 import { wayBack } from "../requests/way-back.ts";
-import { confirmsByMail, describe, needsEnrolment, needsMail, resolvePlace, stillNeeded } from "./asking.ts";
+import {
+  confirmsByMail,
+  describe,
+  type LoginObject,
+  needsEnrolment,
+  needsMail,
+  resolvePlace,
+  stillNeeded,
+} from "./asking.ts";
 import { complete, requirePending } from "./completing.ts";
 import { enrol } from "./enrolling.ts";
 import { redirectToFactorPage } from "./factor-page.ts";
@@ -81,6 +90,7 @@ export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
       access: "open",
       logsIn: true,
       documentation: documentation.show,
+      responses: { 200: waitingLogin },
       handle: (context) => show(parts, context),
     }),
     builtInEndpoint({
@@ -96,6 +106,7 @@ export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
       method: "POST",
       path: `${path}factors/`,
       documentation: documentation.enrol,
+      responses: { 201: newFactorShape },
       guard: fromOwnPage,
       handle: (context) => startFactor(parts, context),
     }),
@@ -108,6 +119,7 @@ export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
       consumes: loginTypes,
       maxBodyBytes: MAX_LOGIN_BODY_BYTES,
       documentation: documentation.confirm,
+      responses: { 200: waitingLogin },
       handle: (context) => startConfirmation(parts, context),
     }),
   ];
@@ -121,7 +133,7 @@ function fromOwnPage(context: Context): void {
   context.requireSameSite();
 }
 
-async function show(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+async function show(parts: GateEndpointsParts, context: Context) {
   const { login, account } = await requirePending(parts, context, null);
   return waiting(await describe(parts, context, account, login));
 }
@@ -169,7 +181,7 @@ function showsCodes({ body }: Reply): boolean {
   );
 }
 
-async function startFactor(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+async function startFactor(parts: GateEndpointsParts, context: Context) {
   const { pending, kind, label } = requireDraft(newFactor, context, noRecord).values;
   const { name, login, account } = await requirePending(parts, context, pending);
   if (await needsMail(parts, account, login))
@@ -177,10 +189,10 @@ async function startFactor(parts: GateEndpointsParts, context: Context): Promise
   if (login.purpose !== "login" || !needsEnrolment(parts, account))
     throw problem("permission_denied", { detail: "This login waits for a factor that the account has." });
   const value = await enrol(parts, context.call, account, { kind, label, pending: login.key, isHeld: false });
-  return { status: 201, cache: "no-store", body: { kind: "data", value, element: "factor" } };
+  return newFactorShape.reply(201, value, { cache: "no-store" });
 }
 
-async function startConfirmation(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+async function startConfirmation(parts: GateEndpointsParts, context: Context) {
   const identity = context.requireIdentity();
   const account = await parts.accounts.find(identity.id);
   if (account === null) throw problem("not_found");
@@ -199,7 +211,7 @@ async function startConfirmation(parts: GateEndpointsParts, context: Context): P
       context.call,
     );
     const described = await describe(parts, context, account, login);
-    if ((described["factors"] as readonly JSONValue[]).length === 0) {
+    if (described.factors.length === 0) {
       await parts.store.write({ changes: parts.pending.end(login) });
       throw problem("no_proof");
     }
@@ -212,8 +224,8 @@ async function startConfirmation(parts: GateEndpointsParts, context: Context): P
   });
 }
 
-function waiting(value: Readonly<Record<string, JSONValue>>): Reply {
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "login" } };
+function waiting(value: LoginObject & { readonly pending?: string }) {
+  return waitingLogin.reply(200, value, { cache: "no-store" });
 }
 
 const noRecord = { id: null, current: null } as const;
@@ -227,26 +239,26 @@ const factorsSchema = {
   },
 } as const;
 
-const loginSchema = objectSchema(
-  "login",
-  {
-    pending: {
-      ...textSchema,
-      description: "Identifies the login at `POST /api/login/`. Missing if a cookie identifies it.",
-    },
-    needs: { type: "string", enum: ["factor", "enrolment"] },
-    expires_at: timeSchema,
+const waitingLogin = defineResponse({
+  name: "login",
+  fields: {
+    pending: text({ description: "Identifies the login at `POST /api/login/`. Missing if a cookie identifies it." }),
+    needs: enumeration(["factor", "enrolment"]),
+    expires_at: dateTime(),
     factors: factorsSchema,
   },
-  ["needs", "expires_at", "factors"],
-);
+  optional: ["pending"],
+});
+const newFactorShape = defineResponse({ name: "factor", fields: { id: text(), kind: text() } });
+const emptyToken = defineResponse({ name: "token", fields: {} });
+const emptySession = defineResponse({ name: "session", fields: {} });
 
 const documentation = {
   show: {
     summary: "Show the login that waits for a second factor",
     tag: "factors",
     responses: {
-      200: { description: "The factors of the login, and the data that an answer needs.", schema: loginSchema },
+      200: { description: "The factors of the login, and the data that an answer needs." },
     },
     problems: ["login_expired", "cross_site"],
   },
@@ -257,9 +269,9 @@ const documentation = {
     responses: {
       200: {
         description: "The login is complete: the tokens that the first request asked for.",
-        schema: objectSchema("token", {}),
+        schema: emptyToken.schema,
       },
-      201: { description: "The login is complete, with a session cookie.", schema: objectSchema("session", {}) },
+      201: { description: "The login is complete, with a session cookie.", schema: emptySession.schema },
       303: {
         description: "The login of a page is complete, or the page asks for the next factor or another code.",
         headers: { Location: "A path of this service." },
@@ -274,7 +286,6 @@ const documentation = {
     responses: {
       201: {
         description: "The factor. It is active when `POST /api/login/` has confirmed it.",
-        schema: objectSchema("factor", { id: textSchema, kind: textSchema }),
       },
     },
     problems: ["login_expired", "factor_required", "cross_site", "permission_denied", "too_many"],
@@ -282,7 +293,7 @@ const documentation = {
   confirm: {
     summary: "Start to confirm who is calling",
     tag: "factors",
-    responses: { 200: { description: "The data for `POST /api/login/`.", schema: loginSchema } },
+    responses: { 200: { description: "The data for `POST /api/login/`." } },
     problems: ["no_proof", "permission_denied"],
   },
 } satisfies Record<string, EndpointDocumentation>;

@@ -14,7 +14,7 @@ import { equals, ofUser } from "../records/conditions.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 
 /** The members of the response to a new factor: its id, its kind, and data that is shown only once. */
-export type ShownEnrolment = Readonly<Record<string, JSONValue>>;
+export type ShownEnrolment = { readonly id: string; readonly kind: string } & Readonly<Record<string, JSONValue>>;
 
 /** Returns the kind of this name. Ends the request with 400 if the service has none. */
 export function requireKind({ gate }: GateEndpointsParts, name: string): FactorKind {

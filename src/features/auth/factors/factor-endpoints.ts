@@ -2,11 +2,13 @@ import type { Reply } from "../../../core/call/call.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { nullable, objectSchema, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
+import type { JSONSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
-import { boolean, json, text } from "../../../resource/kinds/fields.ts";
+import { boolean, dateTime, integer, json, text } from "../../../resource/kinds/fields.ts";
+import { array } from "../../../resource/kinds/lists.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { StoredFactor } from "../gate/contract.ts";
@@ -63,6 +65,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       path,
       access: ownOrAny,
       documentation: documentation.list,
+      responses: { 200: listedFactors },
       handle: (context) => list(parts, context),
     }),
     builtInEndpoint({
@@ -71,6 +74,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       path,
       target,
       documentation: documentation.add,
+      responses: { 201: startedFactor },
       handle: (context) => add(parts, context),
     }),
     builtInEndpoint({
@@ -80,6 +84,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       bodyOptional: true,
       target,
       documentation: documentation.recovery,
+      responses: { 201: newCodes },
       handle: (context) => makeCodes(parts, context),
     }),
     builtInEndpoint({
@@ -88,6 +93,7 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
       path: `${path}/{factor_id}/confirm`,
       target: (context) => requireFactor(parts, context),
       documentation: documentation.confirm,
+      responses: { 200: confirmedFactor },
       handle: (context) => confirm(parts, context),
     }),
     builtInEndpoint({
@@ -104,20 +110,20 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
 
 type FactorContext = Context<{ readonly id: number; readonly factor_id: number }>;
 
-async function list(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
+async function list(parts: FactorEndpointsParts, context: Context) {
   const account = await parts.requireAccount(context);
   const value = (await parts.factors.list(account.id)).map((factor) => shown(parts, factor));
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "factors", items: "factor" } };
+  return listedFactors.reply(200, value, { cache: "no-store" });
 }
 
-function shown({ recovery }: FactorEndpointsParts, factor: StoredFactor): Readonly<Record<string, JSONValue>> {
+function shown({ recovery }: FactorEndpointsParts, factor: StoredFactor) {
   const { kind, label, createdAt: created_at, lastUsedAt: last_used_at } = factor;
   const id = kind === RECOVERY ? RECOVERY : String(factor.id);
   const remaining = kind === RECOVERY && recovery !== null ? { remaining: recovery.count(factor.data) } : {};
   return { id, kind, label, created_at, last_used_at, ...remaining };
 }
 
-async function add(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
+async function add(parts: FactorEndpointsParts, context: Context) {
   const { values, transient } = requireDraft(newFactor, context, { id: null, current: null });
   const account = await requireOwnAccount(parts, context);
   requireKind(parts, values.kind);
@@ -128,10 +134,10 @@ async function add(parts: FactorEndpointsParts, context: Context): Promise<Reply
     pending: null,
     isHeld: isByRecovery(context, account),
   });
-  return { status: 201, cache: "no-store", body: { kind: "data", value, element: "factor" } };
+  return startedFactor.reply(201, value, { cache: "no-store" });
 }
 
-async function confirm(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
+async function confirm(parts: FactorEndpointsParts, context: FactorContext) {
   const { values } = requireDraft(confirmation, context, { id: null, current: null });
   const { code, credential, end_keys: endKeys } = values;
   const account = await requireOwnAccount(parts, context);
@@ -158,15 +164,11 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
   const value = { ...shown(parts, activated), ...(recoveryCodes === null ? {} : { recovery_codes: recoveryCodes }) };
   const proved = proofOf(factor, success.proof, call.now);
   const renewed = recoveryCodes === null ? null : await renewLogin(parts, context, activation.account, proved);
-  return {
-    status: 200,
-    cache: "no-store",
-    headers: renewed?.headers ?? [],
-    body: { kind: "data", value: { ...value, ...renewed?.members }, element: "factor" },
-  };
+  const headers = renewed?.headers ?? [];
+  return confirmedFactor.reply(200, { ...value, ...renewed?.members }, { cache: "no-store", headers });
 }
 
-async function makeCodes(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
+async function makeCodes(parts: FactorEndpointsParts, context: Context) {
   requireDraft(proof, context, { id: null, current: null });
   const account = await requireOwnAccount(parts, context);
   if ((account.factors ?? 0) === 0 || parts.recovery === null)
@@ -177,11 +179,7 @@ async function makeCodes(parts: FactorEndpointsParts, context: Context): Promise
   await parts.store.write({
     changes: [...replaceCodes(parts, account.id, data, now), ...parts.notify("recovery_codes_made", account, now)],
   });
-  return {
-    status: 201,
-    cache: "no-store",
-    body: { kind: "data", value: { recovery_codes: codes }, element: "recovery" },
-  };
+  return newCodes.reply(201, { recovery_codes: codes }, { cache: "no-store" });
 }
 
 async function remove(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
@@ -221,27 +219,40 @@ async function requireFactor(parts: FactorEndpointsParts, context: FactorContext
   return factor;
 }
 
-const factorSchema = objectSchema(
-  "factor",
-  {
-    id: textSchema,
-    kind: textSchema,
-    label: textSchema,
-    created_at: timeSchema,
-    last_used_at: nullable(timeSchema),
-    remaining: { type: "integer", description: "Number of unused recovery codes." },
-  },
-  ["id", "kind", "label", "created_at", "last_used_at"],
+const factorFields = {
+  id: text(),
+  kind: text(),
+  label: text(),
+  created_at: dateTime(),
+  last_used_at: dateTime({ optional: true }),
+  remaining: integer({ description: "Number of unused recovery codes." }),
+};
+const codes = array(text(), { description: "Ten codes, shown once." });
+const listedFactors = listOf(
+  defineResponse({ name: "factor", fields: factorFields, optional: ["remaining"] }),
+  "factors",
 );
-
-const codesSchema = { type: "array", items: textSchema, description: "Ten codes, shown once." } as const;
+const shownText: JSONSchema = { type: "string" };
+const shownObject: JSONSchema = { type: "object" };
+const startedFactor = defineResponse({
+  name: "factor",
+  // Each kind of factor shows other data.
+  fields: { id: text(), kind: text(), secret: shownText, uri: shownText, options: shownObject },
+  optional: ["secret", "uri", "options"],
+});
+const confirmedFactor = defineResponse({
+  name: "factor",
+  fields: { ...factorFields, recovery_codes: codes, access: text(), refresh: text() },
+  optional: ["remaining", "recovery_codes", "access", "refresh"],
+});
+const newCodes = defineResponse({ name: "recovery", fields: { recovery_codes: codes } });
 
 const documentation = {
   list: {
     summary: "List a user's second factors and passkeys",
     tag: "factors",
     responses: {
-      200: { description: "Oldest first.", schema: { type: "array", xml: { name: "factors" }, items: factorSchema } },
+      200: { description: "Oldest first." },
     },
   },
   add: {
@@ -251,10 +262,6 @@ const documentation = {
     responses: {
       201: {
         description: "Not active yet. A TOTP factor has `secret` and `uri`, a passkey has `options`.",
-        schema: objectSchema("factor", { id: textSchema, kind: textSchema, secret: textSchema, uri: textSchema }, [
-          "id",
-          "kind",
-        ]),
       },
     },
     problems: ["confirmation_required", "too_many", "unverified_email"],
@@ -267,11 +274,6 @@ const documentation = {
       200: {
         description:
           "Active. The first factor revokes all other logins. Its answer has recovery codes and a new login.",
-        schema: objectSchema(
-          "factor",
-          { id: textSchema, kind: textSchema, recovery_codes: codesSchema, access: textSchema, refresh: textSchema },
-          ["id", "kind"],
-        ),
         headers: { "Set-Cookie": "The session, if the caller has one." },
       },
     },
@@ -284,7 +286,6 @@ const documentation = {
     responses: {
       201: {
         description: "The new codes. The old codes are no longer valid.",
-        schema: objectSchema("recovery", { recovery_codes: codesSchema }),
       },
     },
     problems: ["conflict", "confirmation_required"],

@@ -2,9 +2,10 @@ import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { readPage } from "../../../http/answer/paging.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
+import { nullable, timeSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
@@ -51,6 +52,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
       target: (context) => parts.accounts.requireAccount(context),
       consumes: ["application/json"],
       documentation: documentation.create,
+      responses: { 201: newKeyShape },
       guard: withoutKey,
       handle: (context) => create(parts, context),
     }),
@@ -60,6 +62,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
       access: ownOrAny,
       query: "read",
       documentation: documentation.list,
+      responses: { 200: keyList },
       handle: (context) => list(parts, context),
     }),
     builtInEndpoint({
@@ -67,6 +70,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
       path: one,
       access: ownOrAny,
       documentation: documentation.read,
+      responses: { 200: keyShape },
       handle: (context) => read(parts, context),
     }),
     builtInEndpoint({
@@ -81,21 +85,27 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
 }
 
 const scopesSchema = {
-  type: "array",
+  type: ["array", "null"],
   items: { type: "string", pattern: scopeForm, maxLength: 64 },
   minItems: 1,
   maxItems: 20,
+  description: "The scopes of the key; null: no limit.",
+} as const;
+const fields = {
+  id: text(),
+  name: text(),
+  prefix: text({ description: "How the key begins." }),
+  scopes: scopesSchema,
+  created_at: dateTime(),
+  expires_at: dateTime({ optional: true }),
+  last_used_at: dateTime({ optional: true }),
 };
-const properties = {
-  id: textSchema,
-  name: textSchema,
-  prefix: { ...textSchema, description: "How the key begins." },
-  scopes: { ...nullable(scopesSchema), description: "The scopes of the key; null: no limit." },
-  created_at: timeSchema,
-  expires_at: nullable(timeSchema),
-  last_used_at: nullable(timeSchema),
-};
-const keySchema = objectSchema("key", properties);
+const keyShape = defineResponse({ name: "key", fields });
+const newKeyShape = defineResponse({
+  name: "key",
+  fields: { ...fields, key: text({ description: "For `Authorization: Token`." }) },
+});
+const keyList = listOf(keyShape, "keys");
 
 const documentation = {
   create: {
@@ -105,8 +115,8 @@ const documentation = {
       type: "object",
       properties: {
         name: { type: "string", minLength: 1, maxLength: 100 },
-        scopes: properties.scopes,
-        expires_at: properties.expires_at,
+        scopes: scopesSchema,
+        expires_at: nullable(timeSchema),
         current_password: proofSchema,
       },
       required: ["name"],
@@ -115,10 +125,6 @@ const documentation = {
     responses: {
       201: {
         description: "The key.",
-        schema: objectSchema("key", {
-          ...properties,
-          key: { ...textSchema, description: "For `Authorization: Token`." },
-        }),
         headers: { Location: "The path of the key." },
       },
     },
@@ -131,7 +137,6 @@ const documentation = {
     responses: {
       200: {
         description: "The oldest first, without the keys themselves.",
-        schema: { type: "array", xml: { name: "keys" }, items: keySchema },
         headers: { Link: "The pages around this one." },
       },
     },
@@ -140,12 +145,12 @@ const documentation = {
   read: {
     summary: "Show when a key was made and used",
     tag: "users",
-    responses: { 200: { description: "Its data, without the key.", schema: keySchema } },
+    responses: { 200: { description: "Its data, without the key." } },
   },
   revoke: { summary: "Revoke a key", tag: "users", responses: { 204: { description: "Revoked." } } },
 } satisfies Record<string, EndpointDocumentation>;
 
-async function create(parts: KeysParts, context: Context): Promise<Reply> {
+async function create(parts: KeysParts, context: Context) {
   const draft = requireDraft(newKey, context, { id: null, current: null });
   const input = draft.values;
   const { name } = input;
@@ -159,12 +164,8 @@ async function create(parts: KeysParts, context: Context): Promise<Reply> {
   const admission = await parts.logins.vouch(context, account, draft.transient.current_password);
   const { listed, key } = await parts.keys.create(admission, { name, scopes: input.scopes, expiresAt }, now);
   await requireStillKnown(context);
-  return {
-    status: 201,
-    cache: "no-store",
-    headers: [["Location", context.at(`/users/${account.id}/keys/${listed.id}`)]],
-    body: { kind: "data", value: { ...listed, key }, element: "key" },
-  };
+  const headers = [["Location", context.at(`/users/${account.id}/keys/${listed.id}`)]] as const;
+  return newKeyShape.reply(201, { ...listed, key }, { cache: "no-store", headers });
 }
 
 const form = new RegExp(scopeForm);
@@ -187,19 +188,19 @@ function lateIssue(latest: number) {
   return { pointer: "/expires_at", code: "too_late", detail };
 }
 
-async function list(parts: KeysParts, context: Context): Promise<Reply> {
+async function list(parts: KeysParts, context: Context) {
   const { id } = await parts.accounts.requireAccount(context);
   const { items: value, headers } = await readPage<ListedKey>(context, {
     placeOf: (key) => [key.created_at, key.id],
     read: (page) => parts.keys.list(id, page),
   });
-  return { status: 200, cache: "no-store", headers, body: { kind: "data", value, element: "keys", items: "key" } };
+  return keyList.reply(200, value, { cache: "no-store", headers });
 }
 
-async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {
+async function read(parts: KeysParts, context: KeyContext) {
   const value = await parts.keys.find((await parts.accounts.requireAccount(context)).id, context.params.key_id);
   if (value === null) throw problem("not_found");
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
+  return keyShape.reply(200, value, { cache: "no-store" });
 }
 
 type KeyContext = Context<{ readonly id: number; readonly key_id: string }>;

@@ -2,9 +2,10 @@ import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
+import { text } from "../../../resource/kinds/fields.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
 import { mailEndpoint } from "../mailbox/asking.ts";
 import type { GivenProof, Mailbox, Purpose } from "../mailbox/contract.ts";
@@ -66,6 +67,8 @@ export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Featu
 
 const PATH = "/api/login/code/";
 
+const mailLink = defineResponse({ name: "mail_link", fields: { email: text() } });
+
 /**
  * Returns the endpoint that shows for whom a link is, so that a page can ask before it logs in. Another person may have sent the link. It
  * does not use the link up.
@@ -83,11 +86,11 @@ function linkEndpoint(purpose: Purpose): Endpoint {
       responses: {
         200: {
           description: "The link is valid. The address is masked.",
-          schema: objectSchema("mail_link", { email: textSchema }),
         },
       },
       problems: ["invalid_link", "invalid_query", "insecure_transport"],
     },
+    responses: { 200: mailLink },
     async handle(context) {
       const parameters = context.parameters();
       const unknown = parameters.flatMap(([name]) =>
@@ -99,8 +102,7 @@ function linkEndpoint(purpose: Purpose): Endpoint {
       const [token, ...others] = parameters;
       const proof = token === undefined || others.length > 0 ? null : await purpose.find(context, { token: token[1] });
       if (proof === null) throw problem("invalid_link");
-      const value = { email: maskAddress(proof.address) };
-      return { status: 200, cache: "no-store", body: { kind: "data", value, element: "mail_link" } };
+      return mailLink.reply(200, { email: maskAddress(proof.address) }, { cache: "no-store" });
     },
   });
 }

@@ -3,8 +3,8 @@ import { requireSameSite } from "../../../core/call/cross-site.ts";
 import { findOwnPath } from "../../../core/html/link.ts";
 import type { Host } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import { storedOf } from "../../../http/declarations/table.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
@@ -76,7 +76,6 @@ export function mailEndpoint({ path, summary, tag, users, purpose, host }: MailE
       responses: {
         202: {
           description: "A mail is on its way, if an account has this address and has not got too many mails.",
-          schema: objectSchema("mail_request", {}),
         },
         303: {
           description: "The same for a form of a page: redirects to the next page.",
@@ -85,6 +84,7 @@ export function mailEndpoint({ path, summary, tag, users, purpose, host }: MailE
       },
       problems: ["cross_site"],
     },
+    responses: { 202: asked, 303: null },
     async handle(context) {
       requireOwnForm(context, host.ownOrigins);
       const { values } = requireDraft(mailRequest, context, { id: null, current: null });
@@ -114,14 +114,16 @@ async function findRecipient(
 /** An id that no row has, because ids start at 1. */
 const UNUSED_ID = 0;
 
+const asked = defineResponse({ name: "mail_request", fields: {} });
+
 /** Returns the answer to a request for a mail. */
-export function accepted(context: Context, next: string | null): Reply {
+export function accepted(context: Context, next: string | null) {
   if (prefersRedirect(context)) return redirect(wayBack(context, next));
-  return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "mail_request" } };
+  return asked.reply(202, {}, { cache: "no-store" });
 }
 
 /** Returns the answer to the form of a page. `next` is a path of the service. */
-export function redirect(next: string): Reply {
+export function redirect(next: string): Reply & { readonly status: 303 } {
   return { status: 303, cache: "no-store", headers: [["Location", next]] };
 }
 

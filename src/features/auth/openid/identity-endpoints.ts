@@ -2,11 +2,11 @@ import type { Reply } from "../../../core/call/call.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { nullable, objectSchema, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
-import { text } from "../../../resource/kinds/fields.ts";
+import { dateTime, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { changesLogins } from "../people/changing-logins.ts";
 import { ownOrAny } from "../requests/access.ts";
@@ -39,6 +39,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       path,
       access: ownOrAny,
       documentation: documentation.list,
+      responses: { 200: identities },
       handle: (context) => list(parts, context),
     }),
     builtInEndpoint({
@@ -47,6 +48,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       path,
       target: (context) => parts.accounts.requireAccount(context),
       documentation: documentation.add,
+      responses: { 200: link },
       handle: (context) => startLink(parts, context),
     }),
     builtInEndpoint({
@@ -61,10 +63,10 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
   ];
 }
 
-async function list(parts: ProviderLoginParts, context: Context): Promise<Reply> {
+async function list(parts: ProviderLoginParts, context: Context) {
   const { id } = await parts.accounts.requireAccount(context);
   const value = (await parts.identities.list(id)).map((identity) => shown(parts, identity));
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "identities", items: "identity" } };
+  return identities.reply(200, value, { cache: "no-store" });
 }
 
 function shown({ clients }: ProviderLoginParts, identity: LinkedIdentity) {
@@ -81,7 +83,7 @@ function shown({ clients }: ProviderLoginParts, identity: LinkedIdentity) {
 }
 
 /** Starts to link an identity. Only the browser that has the cookie can complete the link. */
-async function startLink(parts: ProviderLoginParts, context: Context): Promise<Reply> {
+async function startLink(parts: ProviderLoginParts, context: Context) {
   const { values, transient } = requireDraft(newIdentity, context, { id: null, current: null });
   const account = await parts.accounts.requireAccount(context);
   const { id, actor } = context.requireIdentity();
@@ -97,7 +99,7 @@ async function startLink(parts: ProviderLoginParts, context: Context): Promise<R
   const purpose = { kind: "link", userId: id, generation: account.generation, startedBy } as const;
   const { flow, header } = parts.flows.start(context.call, { provider, next, purpose });
   const value = { start: `${startPath(context, provider)}?link=${flow.state}` };
-  return { status: 200, cache: "no-store", headers: [header], body: { kind: "data", value, element: "link" } };
+  return link.reply(200, value, { cache: "no-store", headers: [header] });
 }
 
 async function unlink(parts: ProviderLoginParts, context: IdentityContext): Promise<Reply> {
@@ -136,24 +138,28 @@ async function requireLinkedIdentity({ accounts, identities }: ProviderLoginPart
   return identity;
 }
 
-const identitySchema = objectSchema("identity", {
-  id: textSchema,
-  provider: nullable(textSchema),
-  title: textSchema,
-  issuer: textSchema,
-  subject: { ...textSchema, description: "The name of the user at the provider (`sub`)." },
-  created_at: timeSchema,
-});
+const identities = listOf(
+  defineResponse({
+    name: "identity",
+    fields: {
+      id: text(),
+      provider: text({ optional: true }),
+      title: text(),
+      issuer: text(),
+      subject: text({ description: "The name of the user at the provider (`sub`)." }),
+      created_at: dateTime(),
+    },
+  }),
+  "identities",
+);
+const link = defineResponse({ name: "link", fields: { start: text() } });
 
 const documentation = {
   list: {
     summary: "List a user's identities at providers",
     tag: "providers",
     responses: {
-      200: {
-        description: "Oldest first.",
-        schema: { type: "array", xml: { name: "identities" }, items: identitySchema },
-      },
+      200: { description: "Oldest first." },
     },
   },
   add: {
@@ -163,7 +169,6 @@ const documentation = {
     responses: {
       200: {
         description: "Open `start` in the same browser.",
-        schema: objectSchema("link", { start: textSchema }),
         headers: { "Set-Cookie": "Binds the flow to this browser." },
       },
     },

@@ -3,9 +3,10 @@ import type { Call, Reply } from "../../../core/call/call.ts";
 import { findOwnPath } from "../../../core/html/link.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
+import { text } from "../../../resource/kinds/fields.ts";
 import { callback } from "./callback.ts";
 import { ProviderFault, type ProviderClient } from "./client.ts";
 import type { Flow, FlowPurpose } from "./flows.ts";
@@ -32,6 +33,7 @@ export function providerLoginEndpoints(parts: ProviderLoginParts): readonly Endp
       path: `${path}/providers/`,
       access: "open",
       documentation: documentation.list,
+      responses: { 200: providers },
       handle: (context) => list(parts, context),
     }),
     builtInEndpoint({
@@ -54,13 +56,18 @@ export function providerLoginEndpoints(parts: ProviderLoginParts): readonly Endp
   ];
 }
 
-function list({ clients }: ProviderLoginParts, context: Context): Reply {
+const providers = listOf(
+  defineResponse({ name: "provider", fields: { id: text(), title: text(), start: text() } }),
+  "providers",
+);
+
+function list({ clients }: ProviderLoginParts, context: Context) {
   const value = [...clients.values()].map(({ provider: { id, title } }) => ({
     id,
     title,
     start: startPath(context, id),
   }));
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "providers", items: "provider" } };
+  return providers.reply(200, value, { cache: "no-store" });
 }
 
 async function start(parts: ProviderLoginParts, context: Context, id: string): Promise<Reply> {
@@ -152,14 +159,7 @@ const documentation = {
     summary: "List the identity providers",
     tag: "providers",
     responses: {
-      200: {
-        description: "In the order of the configuration.",
-        schema: {
-          type: "array",
-          xml: { name: "providers" },
-          items: objectSchema("provider", { id: textSchema, title: textSchema, start: textSchema }),
-        },
-      },
+      200: { description: "In the order of the configuration." },
     },
   },
   start: {

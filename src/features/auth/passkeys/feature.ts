@@ -1,14 +1,15 @@
 import { isIP } from "node:net";
 import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
-import type { Call, Reply } from "../../../core/call/call.ts";
+import type { Call } from "../../../core/call/call.ts";
 import { optional, text, texts } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { PasskeyRefusal } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature, type Host } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
+import { textSchema, type JSONSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
 import type { AccountsContract } from "../people/contracts/accounts.ts";
@@ -155,6 +156,9 @@ function challengeHeader({ realm }: Call): string {
   return `Session realm="${realm}"`;
 }
 
+const ask: JSONSchema = { type: "object" };
+const started = defineResponse({ name: "login", fields: { pending: textSchema, ask } });
+
 function startEndpoint(party: RelyingParty, challenges: Challenges): Endpoint {
   return builtInEndpoint({
     method: "POST",
@@ -171,15 +175,15 @@ function startEndpoint(party: RelyingParty, challenges: Challenges): Endpoint {
       responses: {
         200: {
           description: "`ask` is for `navigator.credentials.get`. Send its answer with `pending` to a login.",
-          schema: objectSchema("login", { pending: textSchema, ask: { type: "object" } }),
         },
       },
       problems: ["cross_site"],
     },
-    handle({ call }): Reply {
+    responses: { 200: started },
+    handle({ call }) {
       const { pending, challenge } = challenges.make(call.now);
-      const value = { pending, ask: requestOptions(party, challenge, [], "required") };
-      return { status: 200, cache: "no-store", body: { kind: "data", value, element: "login" } };
+      const options = requestOptions(party, challenge, [], "required");
+      return started.reply(200, { pending, ask: options }, { cache: "no-store" });
     },
   });
 }

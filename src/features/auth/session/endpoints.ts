@@ -4,17 +4,17 @@ import { requireSameSite } from "../../../core/call/cross-site.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { listMethods } from "../../../core/levels.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
-import { text } from "../../../resource/kinds/fields.ts";
+import { dateTime, enumeration, text } from "../../../resource/kinds/fields.ts";
+import { array } from "../../../resource/kinds/lists.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import type { JSONValue } from "../../../store/store.ts";
 import { redirectToFactorPage } from "../factors/factor-page.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current, FirstStep } from "../gate/contract.ts";
@@ -55,7 +55,7 @@ export type StartingParts = Omit<SessionParts, "begin" | "factorPage">;
 /** Returns the endpoints of logins with a session cookie. */
 export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   const path = "/api/session/";
-  const documentation = buildDocumentation(parts.accounts.declared);
+  const caller = describeCaller(parts.accounts.declared);
   return [
     builtInEndpoint({
       method: "POST",
@@ -74,7 +74,8 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       path,
       access: authenticated,
       documentation: documentation.whoIs,
-      handle: (context) => whoIs(parts, context),
+      responses: { 200: caller },
+      handle: async (context) => caller.reply(200, await whoIs(parts, context), { cache: "no-store" }),
     }),
     builtInEndpoint({
       method: "DELETE",
@@ -107,77 +108,81 @@ const nextField = { next: text({ maxLength: 2048, optional: true }) };
 const form = defineResource({ name: "form", plural: "forms", fields: { ...loginFields, ...nextField } });
 const nextForm = defineResource({ name: "way_on", plural: "ways_on", fields: nextField });
 
-const buildDocumentation = ({ roles }: DeclaredNames) =>
-  ({
-    logIn: {
-      summary: "Log in for a session cookie",
-      tag: "session",
-      request: credentials,
-      responses: {
-        201: {
-          description: "Logged in.",
-          schema: objectSchema("session", { user: userSchema, expires_at: timeSchema }),
-          headers: { "Set-Cookie": "The session." },
-        },
-        303: {
-          description:
-            "Logged in by the form of a page: redirects to its field `next`, or to the page of the form. If the account needs a second factor: redirects to the page that asks for it.",
-          headers: { "Set-Cookie": "The session, or the waiting login.", Location: "A path of this service." },
-        },
-      },
-      problems: ["invalid_credentials", "factor_required", "login_expired", "cross_site", "too_many_attempts"],
+const started = defineResponse({ name: "session", fields: { user: userSchema, expires_at: dateTime() } });
+
+const describeCaller = ({ roles }: DeclaredNames) =>
+  defineResponse({
+    name: "session",
+    fields: {
+      user: userSchema,
+      username: text({ optional: true }),
+      role: enumeration(roles),
+      scheme: text(),
+      expires_at: dateTime({ optional: true }),
+      amr: array(text(), {
+        description: "The methods of the proofs (RFC 8176). Empty for a credential of a program.",
+      }),
+      level: { type: ["integer", "null"], enum: [1, 2, null] },
+      auth_time: dateTime({ optional: true }),
     },
-    whoIs: {
-      summary: "Show who is logged in",
-      tag: "session",
-      responses: {
-        200: {
-          description: "The caller, under any scheme.",
-          schema: objectSchema("session", {
-            user: userSchema,
-            username: nullable(textSchema),
-            role: { type: "string", enum: roles },
-            scheme: textSchema,
-            expires_at: nullable(timeSchema),
-            amr: {
-              type: "array",
-              items: textSchema,
-              description: "The methods of the proofs (RFC 8176). Empty for a credential of a program.",
-            },
-            level: nullable({ type: "integer", enum: [1, 2] }),
-            auth_time: nullable(timeSchema),
-          }),
-        },
+  });
+
+const documentation = {
+  logIn: {
+    summary: "Log in for a session cookie",
+    tag: "session",
+    request: credentials,
+    responses: {
+      201: {
+        description: "Logged in.",
+        schema: started.schema,
+        headers: { "Set-Cookie": "The session." },
+      },
+      303: {
+        description:
+          "Logged in by the form of a page: redirects to its field `next`, or to the page of the form. If the account needs a second factor: redirects to the page that asks for it.",
+        headers: { "Set-Cookie": "The session, or the waiting login.", Location: "A path of this service." },
       },
     },
-    logOut: {
-      summary: "Log out of the session",
-      tag: "session",
-      responses: {
-        204: {
-          description: "Logged out. The answer is the same if there was no session.",
-          headers: { "Set-Cookie": "Clears the cookie." },
-        },
+    problems: ["invalid_credentials", "factor_required", "login_expired", "cross_site", "too_many_attempts"],
+  },
+  whoIs: {
+    summary: "Show who is logged in",
+    tag: "session",
+    responses: {
+      200: {
+        description: "The caller, under any scheme.",
       },
-      problems: ["cross_site", "duplicate_credentials"],
     },
-    logOutByForm: {
-      summary: "Log out by the form of a page",
-      tag: "session",
-      request: nextForm,
-      responses: {
-        204: {
-          description: "Logged out. The answer is the same if there was no session.",
-          headers: { "Set-Cookie": "Clears the cookie." },
-        },
-        303: {
-          description: "The same for a page: redirects to its field `next`, or to the page of the form.",
-          headers: { "Set-Cookie": "Clears the cookie.", Location: "A path of this service." },
-        },
+  },
+  logOut: {
+    summary: "Log out of the session",
+    tag: "session",
+    responses: {
+      204: {
+        description: "Logged out. The answer is the same if there was no session.",
+        headers: { "Set-Cookie": "Clears the cookie." },
       },
-      problems: ["cross_site", "duplicate_credentials"],
     },
-  }) satisfies Record<string, EndpointDocumentation>;
+    problems: ["cross_site", "duplicate_credentials"],
+  },
+  logOutByForm: {
+    summary: "Log out by the form of a page",
+    tag: "session",
+    request: nextForm,
+    responses: {
+      204: {
+        description: "Logged out. The answer is the same if there was no session.",
+        headers: { "Set-Cookie": "Clears the cookie." },
+      },
+      303: {
+        description: "The same for a page: redirects to its field `next`, or to the page of the form.",
+        headers: { "Set-Cookie": "Clears the cookie.", Location: "A path of this service." },
+      },
+    },
+    problems: ["cross_site", "duplicate_credentials"],
+  },
+} satisfies Record<string, EndpointDocumentation>;
 
 /** Ends the request if the cookie is sent twice, or if another site sent the request. So no other site can log a browser out. */
 function requireOwnCookie({ cookie }: SessionParts, context: Context): void {
@@ -249,19 +254,19 @@ async function sessionReply(
   created: { readonly id: string; readonly expiresAt: number },
 ): Promise<Reply> {
   const user = await parts.accounts.requireUser(userId);
-  return {
-    status: 201,
-    cache: "no-store",
-    headers: [sessionCookie(call, parts.cookie, created.id, created.expiresAt)],
-    body: { kind: "data", value: { user, expires_at: new Date(created.expiresAt).toISOString() }, element: "session" },
-  };
+  const headers = [sessionCookie(call, parts.cookie, created.id, created.expiresAt)];
+  return started.reply(
+    201,
+    { user, expires_at: new Date(created.expiresAt).toISOString() },
+    { cache: "no-store", headers },
+  );
 }
 
-async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
+async function whoIs(parts: SessionParts, context: Context) {
   const identity = context.requireIdentity();
   const { id, role, scheme, expiresAt } = identity;
   const [user, account] = await Promise.all([parts.accounts.requireUser(id), parts.accounts.find(id)]);
-  const value = {
+  return {
     user,
     username: account?.username ?? null,
     role,
@@ -269,14 +274,13 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
     ...shownProofs(identity),
   };
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
 }
 
 /** Returns the proofs of the login. A credential of a program has none. */
-function shownProofs({ proofs = [], level, authTime }: Identity): Readonly<Record<string, JSONValue>> {
+function shownProofs({ proofs = [], level, authTime }: Identity) {
   return {
     amr: listMethods(proofs),
-    level: proofs.length === 0 ? null : (level ?? null),
+    level: proofs.length === 0 || level === undefined || level === 0 ? null : level,
     auth_time: authTime === undefined ? null : new Date(authTime).toISOString(),
   };
 }

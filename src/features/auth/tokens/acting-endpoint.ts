@@ -1,11 +1,11 @@
 import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
-import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";
+import { integer, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { Admission } from "../gate/admission.ts";
 import type { AccountsContract } from "../people/contracts/accounts.ts";
@@ -42,20 +42,21 @@ export function actingEndpoint(parts: ActingParts): Endpoint {
         201: {
           description:
             "An access token with the claim `act`. It cannot be refreshed, and it has no access to credentials.",
-          schema: objectSchema("token", {
-            access: textSchema,
-            token_type: textSchema,
-            expires_in: { type: "integer" },
-          }),
         },
       },
       problems: ["conflict", "confirmation_required"],
     },
+    responses: { 201: acting },
     handle: (context) => act(parts, context),
   });
 }
 
-async function act({ accounts, logins, access }: ActingParts, context: Context): Promise<Reply> {
+const acting = defineResponse({
+  name: "token",
+  fields: { access: text(), token_type: text(), expires_in: integer() },
+});
+
+async function act({ accounts, logins, access }: ActingParts, context: Context) {
   const { transient } = requireDraft(proof, context, { id: null, current: null });
   const user = await accounts.requireAccount(context);
   const { id, family = null } = context.requireIdentity();
@@ -65,5 +66,5 @@ async function act({ accounts, logins, access }: ActingParts, context: Context):
   const account = Admission.spend(await logins.vouch(context, user, transient.current_password));
   const token = await access.issueActing(account, { account: actor, family }, context.call.now);
   const value = { access: token, token_type: "Bearer", expires_in: ACTING_SECONDS };
-  return { status: 201, cache: "no-store", body: { kind: "data", value, element: "token" } };
+  return acting.reply(201, value, { cache: "no-store" });
 }

@@ -4,12 +4,13 @@ import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
+import { ifNoneMatch, notModified } from "../../../http/declarations/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { type Context, invalid } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
-import { boolean, text } from "../../../resource/kinds/fields.ts";
+import { boolean, integer, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current } from "../gate/contract.ts";
@@ -94,6 +95,7 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
       logsIn: true,
       bodyOptional: true,
       documentation: documentation.refresh,
+      responses: { 200: pairShape },
       handle: (context) => refresh(parts, context),
     }),
     builtInEndpoint({
@@ -101,6 +103,7 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
       method: "POST",
       path: "/api/token/verify/",
       documentation: documentation.verify,
+      responses: { 200: verified },
       handle: (context) => verify(parts, context),
     }),
   ];
@@ -126,20 +129,22 @@ export function keysEndpoint({ keys }: Pick<TokensParts, "keys">): Endpoint {
   });
 }
 
-const pairSchema = objectSchema(
-  "token",
-  {
-    access: { ...textSchema, description: "For `Authorization: Bearer`." },
-    refresh: { ...textSchema, description: "For the next pair; valid once if refresh tokens are rotated." },
+const pairShape = defineResponse({
+  name: "token",
+  fields: {
+    access: text({ description: "For `Authorization: Bearer`." }),
+    refresh: text({ description: "For the next pair; valid once if refresh tokens are rotated." }),
     token_type: { type: "string", const: "Bearer" },
-    expires_in: { type: "integer", description: "Lifetime of the access token, in seconds." },
+    expires_in: integer({ description: "Lifetime of the access token, in seconds." }),
   },
-  ["access", "refresh"],
-);
+  optional: ["access", "refresh"],
+});
+const verified = defineResponse({ name: "verify", fields: {} });
+
 const pairGiven = {
   description:
     "The pair of tokens. If they travel as cookies, the body has no `access` and `refresh`. Without rotation, a refresh returns only `access`.",
-  schema: pairSchema,
+  schema: pairShape.schema,
   headers: { "Set-Cookie": "The pair, if it travels as cookies." },
 };
 
@@ -174,7 +179,7 @@ const documentation = {
     summary: "Ask whether a token would be accepted",
     tag: "tokens",
     request: verifyBody,
-    responses: { 200: { description: "The token would be accepted.", schema: objectSchema("verify", {}) } },
+    responses: { 200: { description: "The token would be accepted." } },
     problems: ["token_not_valid", "invalid_token", "factor_required", "too_many_attempts"],
   },
   keys: {
@@ -232,24 +237,15 @@ export async function renewTokens(
   return pair === null ? null : deliver(parts, context, pair, cookie);
 }
 
-function deliver(
-  { cookies }: StartingParts,
-  context: Context,
-  pair: TokenPair | FreshAccess,
-  byCookie: boolean,
-): Reply {
-  const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
+function deliver({ cookies }: StartingParts, context: Context, pair: TokenPair | FreshAccess, byCookie: boolean) {
+  const about = { token_type: "Bearer", expires_in: pair.accessSeconds } as const;
   const tokens = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
   const value = byCookie ? about : { ...tokens, ...about };
-  return {
-    status: 200,
-    cache: "no-store",
-    body: { kind: "data", value, element: "token" },
-    headers: byCookie ? tokenCookies(context, cookies, pair) : [],
-  };
+  const headers = byCookie ? tokenCookies(context, cookies, pair) : [];
+  return pairShape.reply(200, value, { cache: "no-store", headers });
 }
 
-async function refresh(parts: TokensParts, context: Context): Promise<Reply> {
+async function refresh(parts: TokensParts, context: Context) {
   const { token, byCookie } = requireToken(parts, context);
   const pair = await parts.pairs.refresh(token, context.call);
   if (pair.kind === "rejected") throw await refused(parts, context, pair);
@@ -275,15 +271,14 @@ function requireToken({ cookies }: TokensParts, context: Context) {
   return { token: cookie, byCookie: true };
 }
 
-async function verify(parts: TokensParts, context: Context): Promise<Reply> {
+async function verify(parts: TokensParts, context: Context) {
   const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values;
   const { call } = context;
   const other = parts.others().find((part) => part.recognizes?.(token) === true);
   const firstVerdict = await (other?.authenticate(token, call, other.carriers[0]!) ?? parts.pairs.verify(token, call));
   const verdict = await checkAssurance(other ?? parts.scheme, firstVerdict, call, parts.logins.checkAssurance);
   const code = other === undefined ? "token_not_valid" : (other.rejectedAs ?? "invalid_token");
-  if (verdict.kind === "accepted")
-    return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
+  if (verdict.kind === "accepted") return verified.reply(200, {}, { cache: "no-store" });
   throw verdict.kind === "rejected" ? await refused(parts, context, { code, ...verdict }) : problem(code);
 }
 

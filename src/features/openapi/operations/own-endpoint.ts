@@ -4,6 +4,7 @@ import type {
   ResponseDocumentation,
   BodyShape,
 } from "../../../http/declarations/endpoint.ts";
+import type { Responses } from "../../../http/declarations/response.ts";
 import { isResource } from "../../../http/request/body-shape.ts";
 import type { Method } from "../../../http/request/facts.ts";
 import type { Format } from "../../../http/request/format.ts";
@@ -41,14 +42,21 @@ function requestSchema(shape: BodyShape, method: Method, mediaType: string): JSO
 }
 
 function buildResponses(
-  { method, produces }: ServedEndpoint,
-  { responses }: EndpointDocumentation,
+  { method, produces, responses: shapes = {} }: ServedEndpoint,
+  { responses = {} }: EndpointDocumentation,
   formats: readonly Format[],
 ): Description["responses"] {
   const able = formats.filter(({ shows }) => shows !== "lists");
+  const done: ResponseDocumentation = { description: "Done." };
+  const statuses = [...new Set([...Object.keys(responses), ...Object.keys(shapes)])];
   const said: Readonly<Record<string, ResponseDocumentation>> =
-    responses ??
-    (method === "DELETE" ? { 204: { description: "Done." } } : { 200: { description: "Done.", schema: {} } });
+    statuses.length > 0
+      ? Object.fromEntries(
+          statuses.map((status) => [status, { ...schemaOf(shapes[Number(status)]), ...(responses[status] ?? done) }]),
+        )
+      : method === "DELETE"
+        ? { 204: done }
+        : { 200: { ...done, schema: {} } };
   return Object.fromEntries(
     Object.entries(said).map(([status, { description, schema, headers = {} }]) => [
       status,
@@ -59,6 +67,10 @@ function buildResponses(
       },
     ]),
   );
+}
+
+function schemaOf(shape: Responses[number] | undefined): Pick<ResponseDocumentation, "schema"> {
+  return shape === null || shape === undefined ? {} : { schema: shape.schema };
 }
 
 function buildHeaders(said: Readonly<Record<string, string>>): JSONObject {

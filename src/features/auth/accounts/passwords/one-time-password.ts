@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { administrator, allOf, unlimited } from "../../../../access/permission/permission.ts";
-import type { Reply } from "../../../../core/call/call.ts";
 import { problem } from "../../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../../http/declarations/built-in.ts";
-import { objectSchema, textSchema, timeSchema } from "../../../../http/declarations/documentation.ts";
 import type { Endpoint } from "../../../../http/declarations/endpoint.ts";
+import { defineResponse } from "../../../../http/declarations/response.ts";
 import { updateAll } from "../../../../http/declarations/table.ts";
 import { requireStillKnown } from "../../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
+import { dateTime, text } from "../../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../../resource/resource.ts";
 import { requireMayChange } from "../../people/fresh-proof.ts";
 import { loginColumns } from "../../people/login-change.ts";
@@ -48,16 +48,21 @@ export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
         201: {
           description:
             "Valid for one login within seven days. After that login, it is valid only as `current_password`, to choose another password. The former password is no longer valid, and all logins of the user are revoked.",
-          schema: objectSchema("password", { username: textSchema, password: textSchema, expires_at: timeSchema }),
         },
       },
       problems: ["conflict", "confirmation_required"],
     },
+    responses: { 201: oneTimePassword },
     handle: (context) => draw(parts, context),
   });
 }
 
-async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
+const oneTimePassword = defineResponse({
+  name: "password",
+  fields: { username: text(), password: text(), expires_at: dateTime() },
+});
+
+async function draw(parts: AccountsParts, context: Context) {
   const { transient } = requireDraft(proof, context, { id: null, current: null });
   const { call } = context;
   const account = await requireAccount(parts, context);
@@ -83,9 +88,5 @@ async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
   });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
   await requireStillKnown(context);
-  return {
-    status: 201,
-    cache: "no-store",
-    body: { kind: "data", value: { username, password, expires_at: expiresAt }, element: "password" },
-  };
+  return oneTimePassword.reply(201, { username, password, expires_at: expiresAt }, { cache: "no-store" });
 }
