@@ -53,7 +53,7 @@ test("writes passwords only in the listed files", () => {
 
 test("stores the folded form of a username wherever one is written", () => {
   // A new account, or a change of a login that may have a username.
-  const writesName = /kind: "insert", collection: accountsCollection|username_origin: /;
+  const writesName = /\binsert\(accountsCollection|username_origin: (?!enumeration\(|origin\b)/;
   assert.deepEqual(
     files.filter((file) => writesName.test(read(file)) && !/\bgiveName\(/.test(read(file))),
     // The declaration of the columns, and files that write only the origin of a username that stays.

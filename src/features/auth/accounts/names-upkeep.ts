@@ -1,12 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Observer } from "../../../core/observation.ts";
 import { pauseMs } from "../../../feature/batch-size.ts";
+import { insert, storedOf } from "../../../http/declarations/table.ts";
 import { caseFold } from "../../../store/fold.ts";
 import { OVERTAKEN, type Change, type Store } from "../../../store/store.ts";
 import { accountsCollection } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 import { dropName } from "../records/given-names.ts";
-import { formatShared, isFoldedAnew, isFoldedOf, namesCollection } from "../records/names.ts";
+import { formatShared, isFoldedAnew, isFoldedOf, namesCollection, type UserName } from "../records/names.ts";
 import { makeRepeating, type Repeating } from "./repeating.ts";
 
 /*
@@ -51,12 +52,6 @@ export function makeNamesUpkeep({
   return { run, ...makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe }) };
 }
 
-/** A username, and the id of its user. */
-interface UserName {
-  readonly id: number;
-  readonly username: string;
-}
-
 interface Page {
   /** The usernames whose folded name is missing or wrong. */
   readonly wrong: readonly UserName[];
@@ -72,7 +67,7 @@ async function readPage(store: Store, last: number): Promise<Page> {
     limit: PAGE,
     columns: ["id", "username"],
   });
-  const names = rows.map(({ record }) => ({ id: record["id"] as number, username: record["username"] as string }));
+  const names = rows.map(storedOf);
   const next = rows.length < PAGE ? null : names.at(-1)!.id;
   return { wrong: await findWrong(store, names), next };
 }
@@ -81,7 +76,7 @@ async function findWrong(store: Store, names: readonly UserName[]): Promise<read
   if (names.length === 0) return [];
   const where = { column: "user_id", operator: "in", value: names.map(({ id }) => id) } as const;
   const rows = await store.list({ collection: namesCollection, where, sort: [], limit: PAGE });
-  const folded = new Map(rows.map(({ record }) => [record["user_id"] as number, record["username"] as string]));
+  const folded = new Map(rows.map(storedOf).map((each) => [each.user_id, each.username]));
   return names.filter(({ id, username }) => {
     const value = folded.get(id);
     // Both foldings of any other name are equal, so it is found without the table.
@@ -95,11 +90,10 @@ async function correct(store: Store, { id, username }: UserName): Promise<boolea
   const where = { all: [equals("id", id), equals("username", username)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
   // If another user has an equal name, only the form for shared names is free.
-  const own = plain === null || plain.record["id"] === id ? [caseFold(username)] : [];
+  const own = plain === null || storedOf(plain).id === id ? [caseFold(username)] : [];
   for (const folded of [...own, formatShared(username, id)]) {
-    const values = { user_id: id, username: folded };
-    const insert: Change = { kind: "insert", collection: namesCollection, values };
-    const outcome = await store.write({ changes: [same, dropName(id), insert] });
+    const named = insert(namesCollection, { values: { user_id: id, username: folded } });
+    const outcome = await store.write({ changes: [same, dropName(id), named] });
     if (outcome.kind !== "taken") return outcome.kind === "written";
   }
   return false;

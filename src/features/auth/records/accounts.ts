@@ -186,7 +186,7 @@ export function storeAccounts(store: Store, own: OwnFields = { names: [], collec
 /** Returns the accounts of a service, each with the fields of its user that `own` names. The store needs `namesCollection` too. */
 export function serviceAccounts(store: Store, own: OwnFields): ServiceAccounts {
   const { names } = own;
-  const complete = (row: Row | null): Eventually<Account | null> => {
+  const complete = (row: Row<AccountRecord> | null): Eventually<Account | null> => {
     const account = row === null ? null : accountOf(row);
     if (account === null || names.length === 0) return account;
     // The user is read after the account. So the `roleChanges` in a token are never newer than its fields, and a later change of these

@@ -1,3 +1,4 @@
+import { insert } from "../../../http/declarations/table.ts";
 import { caseFold } from "../../../store/fold.ts";
 import type { Change, KeyOf, Outcome, Where } from "../../../store/store.ts";
 import { accountsCollection } from "./accounts.ts";
@@ -29,7 +30,7 @@ export function giveName(user: number | KeyOf, username: string): readonly Chang
     shared,
     ...(isFoldedAnew(username) ? [stored] : []),
     ...(typeof user === "number" ? [dropName(user)] : []),
-    { kind: "insert", collection: namesCollection, values: { user_id: user, username: caseFold(username) } },
+    insert(namesCollection, { values: { user_id: user, username: caseFold(username) } }),
   ];
 }
 

@@ -1,4 +1,6 @@
 import { after, type Eventually } from "../../../core/eventually.ts";
+import { storedOf, table } from "../../../http/declarations/table.ts";
+import { reference, text } from "../../../resource/kinds/fields.ts";
 import { caseFold, fold } from "../../../store/fold.ts";
 import type { Collection, Row, Store, Where } from "../../../store/store.ts";
 
@@ -11,15 +13,14 @@ import type { Collection, Row, Store, Where } from "../../../store/store.ts";
  */
 
 /** Usernames, folded by `caseFold`. */
-export const namesCollection: Collection = {
+export const namesCollection = table({
   name: "folded_names",
-  key: "integer",
-  columns: [
-    { name: "user_id", type: "integer", unique: true, references: { collection: "accounts", onDelete: "cascade" } },
+  fields: {
+    user_id: reference("accounts", { unique: true, onDelete: "cascade" }),
     // The name of the field in the answers (409 `taken`).
-    { name: "username", type: "text", unique: true },
-  ],
-};
+    username: text({ unique: true }),
+  },
+});
 
 /**
  * Separates the folded name from the id of its user if another user has had an equal name for longer. No name has a control character, so no
@@ -55,23 +56,29 @@ export function isFoldedOf(stored: string, name: string): boolean {
   return stored === folded || stored.startsWith(folded + SHARED);
 }
 
+/** A username, and the id of its user. */
+export interface UserName {
+  readonly id: number;
+  readonly username: string;
+}
+
 /** The store, and its accounts. */
-export interface NamedAccounts {
+export interface NamedAccounts<V extends UserName = UserName> {
   readonly store: Store;
-  readonly accounts: Collection;
+  readonly accounts: Collection<V>;
 }
 
 /**
  * Returns the account with a username. If no username is equal by lower case, returns the account whose username is equal by case folding,
  * unless several are. Reads as many rows for an unknown name as for a known one, so both take the same time.
  */
-export function findByName(named: NamedAccounts, name: string): Eventually<Row | null> {
+export function findByName<V extends UserName>(named: NamedAccounts<V>, name: string): Eventually<Row<V> | null> {
   const { store, accounts } = named;
   return after(store.findBy(accounts, "username", name), (exact) =>
     after(listFolded(named, name), (others) => {
-      const ids = exact === null ? others : [idOf(exact)];
+      const ids = exact === null ? others : [storedOf(exact).id];
       return after(store.find(accounts, ids.length === 1 ? ids[0]! : UNUSED_ID), (row) =>
-        row !== null && caseFold(row.record["username"] as string) === caseFold(name) ? row : null,
+        row !== null && caseFold(storedOf(row).username) === caseFold(name) ? row : null,
       );
     }),
   );
@@ -82,7 +89,7 @@ export function isNameTaken(named: NamedAccounts, name: string, id: number | nul
   return after(named.store.findBy(named.accounts, "username", name), (exact) =>
     after(
       listFolded(named, name),
-      (others) => (exact !== null && idOf(exact) !== id) || others.some((other) => other !== id),
+      (others) => (exact !== null && storedOf(exact).id !== id) || others.some((other) => other !== id),
     ),
   );
 }
@@ -97,15 +104,11 @@ function listFolded({ store, accounts }: NamedAccounts, name: string): Eventuall
     ],
   };
   return after(store.list({ collection: namesCollection, where, sort: [], limit: MOST_EQUAL }), (rows) => {
-    const ids = rows.map(({ record }) => record["user_id"] as number);
+    const ids = rows.map((row) => storedOf(row).user_id);
     if (folded === fold(name)) return ids;
     // An older name that both foldings fold alike is not in the table of folded names.
     return after(store.findBy(accounts, "username", folded), (row) =>
-      row === null || ids.includes(idOf(row)) ? ids : [idOf(row), ...ids],
+      row === null || ids.includes(storedOf(row).id) ? ids : [storedOf(row).id, ...ids],
     );
   });
-}
-
-function idOf({ record }: Row): number {
-  return record["id"] as number;
 }
