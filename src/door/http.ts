@@ -32,6 +32,7 @@ export {
   defineResponse,
   listOf,
   type ReplyTo,
+  type ResponseBody,
   type ResponseDeclaration,
   type ResponseMember,
   type Responses,

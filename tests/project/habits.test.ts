@@ -140,6 +140,20 @@ function comparedKinds(file: string, text = read(file)): readonly string[] {
   return text.split("\n").flatMap((line, at) => (decides.test(line) ? [`${file}:${at + 1}: ${line.trim()}`] : []));
 }
 
+test("describes the bodies of responses with fields, and not with JSON Schemas by hand", () => {
+  const source = typescript.filter((file) =>
+    /^src\/(?!http\/declarations\/documentation\.ts).*(?<!\.test)\.ts$/.test(file),
+  );
+  // The public keys (RFC 7517), and the text format of Prometheus.
+  const known = ["src/features/auth/tokens/endpoints.ts", "src/features/ops/prometheus.ts"];
+
+  assert.deepEqual(linesThat(/\bobjectSchema\(/, source), []);
+  assert.deepEqual(
+    source.filter((file) => /\b[1-5]\d\d: \{\s*description: [^,]*,\s*schema: \{/.test(read(file))).toSorted(),
+    known,
+  );
+});
+
 test("explains each setting in docs/settings.md", () => {
   const settings = globSync("src/service/settings/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))

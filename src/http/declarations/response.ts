@@ -1,4 +1,4 @@
-import type { Body, Reply } from "../../core/call/call.ts";
+import type { Reply } from "../../core/call/call.ts";
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import {
   anObject,
@@ -27,8 +27,14 @@ export type ResponseValue<F, O extends PropertyKey = never> = {
   readonly [K in Exclude<keyof F, O>]: ValueOf<F[K]>;
 } & { readonly [K in keyof F & O]?: ValueOf<F[K]> };
 
-/** A body of data with this value. */
-type DataOf<V, E> = Extract<Body, { readonly kind: "data" }> & { readonly value: V; readonly element: E };
+/** The body of a reply with a declared response. */
+export interface ResponseBody<V, E extends string> {
+  readonly kind: "data";
+  readonly value: V;
+  readonly element: E;
+  readonly items?: string;
+  readonly jsonMembers?: readonly string[];
+}
 
 /** The shape of the body of a response: the JSON Schema of its value, and its name in XML. */
 export interface ResponseShape<V = unknown, E extends string = string> {
@@ -45,7 +51,7 @@ export interface ResponseShape<V = unknown, E extends string = string> {
     status: S,
     value: V,
     more?: M,
-  ): M & { readonly status: S; readonly body: DataOf<V, E> };
+  ): M & { readonly status: S; readonly body: ResponseBody<V, E> };
 }
 
 /** The responses of an endpoint by status. Null for a response without a body, or with another one. */
@@ -57,7 +63,7 @@ export type ReplyTo<R> = [R] extends [Responses]
       readonly [S in keyof R]: R[S] extends ResponseShape<infer V, infer E>
         ? Omit<Reply, "status" | "body"> & {
             readonly status: S;
-            readonly body: DataOf<V, E>;
+            readonly body: ResponseBody<V, E>;
           }
         : Omit<Reply, "status"> & { readonly status: S };
     }[keyof R]

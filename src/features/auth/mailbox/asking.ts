@@ -4,7 +4,7 @@ import { findOwnPath } from "../../../core/html/link.ts";
 import type { Host } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import { defineResponse } from "../../../http/declarations/response.ts";
+import { defineResponse, type ReplyTo } from "../../../http/declarations/response.ts";
 import { storedOf } from "../../../http/declarations/table.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
@@ -84,7 +84,7 @@ export function mailEndpoint({ path, summary, tag, users, purpose, host }: MailE
       },
       problems: ["cross_site"],
     },
-    responses: { 202: asked, 303: null },
+    responses: mailResponses,
     async handle(context) {
       requireOwnForm(context, host.ownOrigins);
       const { values } = requireDraft(mailRequest, context, { id: null, current: null });
@@ -116,8 +116,11 @@ const UNUSED_ID = 0;
 
 const asked = defineResponse({ name: "mail_request", fields: {} });
 
+/** The responses of an endpoint that sends a mail. */
+export const mailResponses = { 202: asked, 303: null } as const;
+
 /** Returns the answer to a request for a mail. */
-export function accepted(context: Context, next: string | null) {
+export function accepted(context: Context, next: string | null): ReplyTo<typeof mailResponses> {
   if (prefersRedirect(context)) return redirect(wayBack(context, next));
   return asked.reply(202, {}, { cache: "no-store" });
 }

@@ -1,5 +1,4 @@
 import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
-import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
@@ -9,7 +8,7 @@ import type { Context } from "../../../http/request/exchange.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Store } from "../../../store/store.ts";
-import { accepted, nextField, openPost, requireOwnForm } from "../mailbox/asking.ts";
+import { accepted, mailResponses, nextField, openPost, requireOwnForm } from "../mailbox/asking.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
 import type { AccountsContract } from "../people/contracts/accounts.ts";
 import type { ChangingContract } from "../people/contracts/changing.ts";
@@ -44,9 +43,13 @@ const invitation = defineResource({ name: "invitation", fields: { next: nextFiel
 
 /** Returns the endpoints that send mails about the address of one user. */
 export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
-  const common = { ...openPost, target: (context: Context) => parts.accounts.requireAccount(context) } as const;
+  const common = {
+    ...openPost,
+    target: (context: Context) => parts.accounts.requireAccount(context),
+    responses: mailResponses,
+  } as const;
   const responses = {
-    202: { description: "The mail is queued.", schema: { type: "object" } },
+    202: { description: "The mail is queued." },
     303: {
       description: "The same for a form of a page: redirects to the next page.",
       headers: { Location: "A path of this service." },
@@ -83,7 +86,7 @@ export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
   ];
 }
 
-async function invite(parts: EmailParts, context: Context): Promise<Reply> {
+async function invite(parts: EmailParts, context: Context) {
   const { accounts, purposes, store } = parts;
   const { next } = requireDraft(invitation, context, noRecord).values;
   requireOwnForm(context, parts.ownOrigins);
@@ -96,7 +99,7 @@ async function invite(parts: EmailParts, context: Context): Promise<Reply> {
   return accepted(context, next);
 }
 
-async function requestChange(parts: EmailParts, context: Context): Promise<Reply> {
+async function requestChange(parts: EmailParts, context: Context) {
   const { accounts, confirming, purposes, store } = parts;
   const { values, transient } = requireDraft(newAddress, context, noRecord);
   requireOwnForm(context, parts.ownOrigins);
