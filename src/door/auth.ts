@@ -64,7 +64,6 @@ export {
   type Users,
   type UsersMount,
 } from "../features/auth/records/users.ts";
-export type { LeavingWay, OutsideLogin } from "../features/auth/gate/ways.ts";
 export type { Admission } from "../features/auth/gate/admission.ts";
 export type {
   Beginning,
@@ -79,10 +78,12 @@ export type {
   FirstProofBody,
   FirstStep,
   HeldLogin,
+  LeavingWay,
   LoginAttempt,
   MailStep,
   Notice,
   Notify,
+  OutsideLogin,
   OutsideWay,
   SecondFactorRule,
   StoredFactor,

@@ -62,7 +62,6 @@ const calls: Readonly<Record<string, Replace>> = {
   weakLoginsEnd: noChanges,
   endWeakLogins: nothing,
   endWeakLoginsOf: () => "Promise.resolve()",
-  endWeak: () => "Promise.resolve()",
   withHold: ([, proof = ""]) => proof,
   confirmsByMail: () => "true",
   isByRecovery: () => "false",

@@ -130,7 +130,7 @@ export async function openOperator({
     roles: accounts.declared.roles,
     serves: (path) => service.serves(settings.basePath + path),
     findAccount: async (user) => (typeof user === "number" ? accounts.find(user) : accounts.findByUsername(user)),
-    unlock: (username) => accounts.unlock(username, service.now()),
+    unlock: (username) => people.changing.unlock(username, service.now()),
     listUsers: (where) => listUsers(store, users, where),
     makeFirstAdministrator: () => {
       const passwordFile = process.stdout.isTTY ? null : resolvePasswordFile(settings);

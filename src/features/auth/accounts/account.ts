@@ -131,7 +131,7 @@ function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
   // Without the id, because it is in the path.
   const show = (record: StoredRecord): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
-      [...names, ...(parts.provesAddresses() ? Object.keys(verified) : [])].map((name) => [name, record[name]]),
+      [...names, ...(parts.gate.mail.step !== null ? Object.keys(verified) : [])].map((name) => [name, record[name]]),
     );
   return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show, noted };
 }
@@ -177,7 +177,7 @@ async function prepareChange(
   return {
     values: columns,
     changes,
-    complete: () => requireFree(parts, parts.users, context, { id: before.id, username }),
+    complete: () => requireFree(parts, context, { id: before.id, username }),
   };
 }
 

@@ -22,9 +22,8 @@ import { aRangeURL, breachedPasswords } from "../passwords/breached-passwords.ts
 import { hashesAtOnce } from "../passwords/hash-threads.ts";
 import { makePasswords, type Passwords } from "../passwords/passwords.ts";
 import type { LoginSource } from "../people/contracts/endings.ts";
-import { requireFreshLogin } from "../people/fresh-proof.ts";
 import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../people/options.ts";
-import type { AccountsParts, UsersParts } from "../people/parts.ts";
+import type { AccountsParts } from "../people/parts.ts";
 import type { AccountsFeature } from "../people/people.ts";
 import { accountsCollection, serviceAccounts, type Accounts } from "../records/accounts.ts";
 import { bindingsCollection, storeBindings } from "../records/bindings.ts";
@@ -36,13 +35,13 @@ import { ownUserFieldsMistakes, type OwnUserFields } from "../records/users.ts";
 import { creatingParts, makeVerifierPlace, type Registration } from "../records/verifying.ts";
 import { accountEndpoints } from "./account.ts";
 import { makeEndings } from "./endings.ts";
+import { chooseChallenge } from "./first-proof.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { measure } from "./measuring.ts";
 import { makeNamesUpkeep } from "./names-upkeep.ts";
 import { buildOffer, type Collected } from "./offer.ts";
 import { makeMarking } from "./passwords/marking.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
-import { chooseChallenge, requireAccount } from "./people.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { mountUsers } from "./users.ts";
 
@@ -128,7 +127,7 @@ export function accounts(options: AccountsOptions = {}): AccountsFeature {
 
 function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
   requireOptions(options, checks, { more: ownUserFieldsMistakes(ownUserFields(options)) });
-  const { store, throttle, observe } = host;
+  const { store, observe } = host;
   const { issuer = host.name, tokenPrefix = "key", breachedPasswordsURL: url } = options;
   const endings = makeEndings();
   const sources: LoginSource[] = [];
@@ -138,65 +137,58 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const notify: Notify = (...event) => notifiers.flatMap((each) => each(...event));
   const rule = options.secondFactor ?? "optional";
   const { identity: identityFields = [], roles = usualRoles } = options;
-  const found = serviceAccounts(store, { names: identityFields, collection: () => parts.users.collection });
+  const found = serviceAccounts(store, { names: identityFields, collection: () => users.collection });
   const bindings = storeBindings({ store, accounts: found, observe });
   const passwords = createPasswords(host, found, options, rule);
   const accessSeconds = (): number => needs.revocationSeconds;
   const revocations = makeRevocations({ store, accessSeconds, ...endings.ends });
   endings.add("password", pendingLoginsCollection);
-  const assembled = assembleGate({
-    host,
+  const assembled = assembleGate(host, {
     accounts: found,
-    bindings,
     passwords,
     revocations,
-    notify,
     rule,
     cookie: options.loginCookie ?? "login",
-    requireAccount: (context) => requireAccount(parts, context),
-    requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
+    notify,
+    verifiesAddresses: () => verifier.current !== null,
     challenge: (call) => chooseChallenge(call, host.service().schemes),
-    takesOutsideLogins: () => needs.outside,
-    provesAddresses: () => verifier.current !== null,
   });
-  const usersParts: UsersParts = {
-    store,
+  const parts: AccountsParts = {
+    ...assembled.parts,
+    ...creatingParts(host, options, issuer, verifier),
     observe,
-    throttle,
     accounts: found,
     bindings,
-    passwords,
-    gate: assembled.gate,
-    findFactor: assembled.parts.factors.findByHandle,
-    rule,
-    notify,
     isBreached: url === undefined ? null : breachedPasswords({ url, observe }),
-    revocations,
-    ...creatingParts(host, options, issuer, verifier),
-    outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
-    outsideLogins: assembled.parts.outsideLogins,
-    sources,
     roles,
-    provesAddresses: () => assembled.gate.mail.step !== null,
+    outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
+    sources,
     takesOutsideLogins: () => needs.outside,
+    get users() {
+      return users;
+    },
   };
-  const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
+  const users = mountUsers(parts, ownUserFields(options));
   const declared = { roles, identityFields, issuer, tokenPrefix };
   const collected: Collected = { sources, needs, notifiers, endings, declared };
   return {
-    offer: buildOffer(host, parts, assembled.parts, collected),
-    mounts: [parts.users],
+    offer: buildOffer(host, parts, collected),
+    mounts: [users],
     endpoints: [
       ...accountEndpoints(parts),
       ...loginListEndpoints(parts),
       oneTimePasswordEndpoint(parts),
       ...assembled.endpoints(),
     ],
-    standing: assembled.gate.checkAssurance,
+    standing: parts.gate.checkAssurance,
     identity: identityFields,
     roles,
     collections: [accountsCollection, namesCollection, bindingsCollection, revocationsCollection, ...gateCollections],
-    mistakes: (all) => [...endings.mistakes(all), ...assembled.mistakes(all), ...verifier.mistakes(options)],
+    mistakes: (all) => [
+      ...endings.mistakes(all),
+      ...assembled.mistakes(all, needs.outside),
+      ...verifier.mistakes(options),
+    ],
     upkeep: [
       { everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) },
       { everySeconds: PRUNE_SECONDS, due: assembled.upkeep },

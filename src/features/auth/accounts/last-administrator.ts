@@ -1,6 +1,7 @@
 import { isKnownFormat } from "../../../core/crypto/password-hash.ts";
 import { OVERTAKEN, type Change, type Row } from "../../../store/store.ts";
-import { findWay, type WaysParts } from "../gate/ways.ts";
+import type { GateParts } from "../gate/parts.ts";
+import { findWay } from "../gate/ways.ts";
 import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 
@@ -26,7 +27,7 @@ const PAGE = 100;
  * is the account before it is deleted, demoted or deactivated. Only an administrator with a usable password, a passkey or an outside login
  * counts. `now` in milliseconds since the epoch.
  */
-export async function keepAdministrator(parts: WaysParts, leaving: Account, now: number): Promise<readonly Change[]> {
+export async function keepAdministrator(parts: GateParts, leaving: Account, now: number): Promise<readonly Change[]> {
   if (leaving.role !== "admin" || !leaving.active) return [];
   // This administrator cannot log in anyway. So it is enough that another active administrator remains.
   if ((await findLogin(parts, leaving, now)) === null) return [requireAdministrator];
@@ -44,7 +45,7 @@ export async function keepAdministrator(parts: WaysParts, leaving: Account, now:
 }
 
 /** Returns the changes that require that an account can still log in. Returns null if it cannot. */
-async function findLogin(parts: WaysParts, account: Account, now: number): Promise<readonly Change[] | null> {
+async function findLogin(parts: GateParts, account: Account, now: number): Promise<readonly Change[] | null> {
   return hasUsablePassword(account, now) ? [] : findWay(parts, account);
 }
 
@@ -54,7 +55,7 @@ function hasUsablePassword({ passwordHash, passwordUntil, passwordOnce = null }:
   return passwordUntil === null || Date.parse(passwordUntil) > now;
 }
 
-async function* administrators({ store }: WaysParts): AsyncGenerator<Account> {
+async function* administrators({ store }: GateParts): AsyncGenerator<Account> {
   let last = 0;
   for (;;) {
     const where = { all: [...activeAdministrator.all, { column: "id", operator: "gt", value: last } as const] };

@@ -10,9 +10,9 @@ import { type Context, invalid } from "../../../http/request/exchange.ts";
 import { boolean, dateTime, enumeration, text } from "../../../resource/kinds/fields.ts";
 import type { LoginSource } from "../people/contracts/endings.ts";
 import type { AccountsParts } from "../people/parts.ts";
+import { requireAccount } from "../people/requiring.ts";
 import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../records/logins.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../requests/access.ts";
-import { requireAccount } from "./people.ts";
 
 /** Returns the endpoints that list and end a user's logins, by sessions and by tokens. */
 export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {

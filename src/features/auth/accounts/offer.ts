@@ -1,6 +1,5 @@
 import type { Host } from "../../../feature/feature.ts";
 import { confirmFromOutside, findHeldLogin, isLiveLogin, requireConfirmation } from "../factors/outside.ts";
-import type { GateEndpointsParts } from "../factors/parts.ts";
 import type { Notify } from "../gate/contract.ts";
 import { keepOtherLogin } from "../gate/ways.ts";
 import type { DeclaredNames } from "../people/contracts/accounts.ts";
@@ -9,10 +8,11 @@ import { outsideEnd, requireFreshLogin, requireMayChange, vouch } from "../peopl
 import type { AccountsParts } from "../people/parts.ts";
 import type { People } from "../people/people.ts";
 import { proveAddress } from "../people/proved-address.ts";
+import { requireAccount, requireUser } from "../people/requiring.ts";
 import type { makeEndings } from "./endings.ts";
+import { noProof, proveFirst } from "./first-proof.ts";
 import { insertUser } from "./new-user.ts";
 import { changePassword, passwordChanges } from "./passwords/changing.ts";
-import { noProof, proveFirst, requireAccount, requireUser } from "./people.ts";
 import { createVerified, moveAddress } from "./verified.ts";
 
 /** Some options of `accounts()`, and the state that the features of the service change during their setup. */
@@ -25,12 +25,7 @@ export interface Collected {
 }
 
 /** Returns the contracts that `accounts()` offers to every login feature. */
-export function buildOffer(
-  host: Host,
-  parts: AccountsParts,
-  gateParts: GateEndpointsParts,
-  collected: Collected,
-): People {
+export function buildOffer(host: Host, parts: AccountsParts, collected: Collected): People {
   const { gate, revocations } = parts;
   const { sources, needs, notifiers, endings, declared } = collected;
   return {
@@ -39,7 +34,6 @@ export function buildOffer(
       requireAccount: (context) => requireAccount(parts, context),
       requireUser: (id) => requireUser(parts, id),
       insertUser: (user, at) => insertUser(parts.users, user, at),
-      unlock: parts.throttle.unlock,
       users: parts.users,
       bindings: parts.bindings,
       declared,
@@ -62,16 +56,16 @@ export function buildOffer(
     factors: {
       registerFactorKind: gate.registerFactorKind,
       registerMailStep: (step) => void (gate.mail.step = step),
-      findFactor: parts.findFactor,
+      findFactor: parts.factors.findByHandle,
     },
     confirming: {
       requireFreshLogin: (context, ...more) => requireFreshLogin(parts, context, ...more),
       async requireProof(context, account, password) {
         await requireMayChange(parts, context, account, ["password", "email", "username"], password);
       },
-      registerOutsideConfirmation: (find) => void gateParts.outsideWays.push(find),
-      requireConfirmation: (context) => requireConfirmation(gateParts, context),
-      confirmFromOutside: (context, waiting, proof) => confirmFromOutside(gateParts, context, waiting, proof),
+      registerOutsideConfirmation: (find) => void parts.outsideWays.push(find),
+      requireConfirmation: (context) => requireConfirmation(parts, context),
+      confirmFromOutside: (context, waiting, proof) => confirmFromOutside(parts, context, waiting, proof),
       registerOutsideLogin: (login) => void parts.outsideLogins.push(login),
       keepOtherLogin: (account, leaving) => keepOtherLogin(parts, account, leaving),
       endLoginsBy: revocations.endLoginsBy,
@@ -92,6 +86,7 @@ export function buildOffer(
       outsideEnd: (context) => outsideEnd(parts, context),
     },
     changing: {
+      unlock: parts.throttle.unlock,
       changePassword: (account, password, { endKeys = false } = {}) =>
         changePassword(parts, { account, password, endKeys }, host.now()),
       passwordChanges: (context, newPassword) => passwordChanges(parts, context, newPassword, context.call.now),

@@ -9,8 +9,7 @@ import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersAny } from "../../../http/pipeline.ts";
 import { getExchange, invalid, type Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import type { UsersParts } from "../people/parts.ts";
-import type { UsersMount } from "../records/users.ts";
+import type { AccountsParts } from "../people/parts.ts";
 import type { Newcomer } from "../records/verifying.ts";
 import { requireGivenFields } from "./administered.ts";
 import { requireMayProbe } from "./taken.ts";
@@ -19,7 +18,7 @@ import { requireMayProbe } from "./taken.ts";
  * Returns the answer to `POST /users` without a credential if addresses are verified: a mail is sent, and the user is created when the
  * address is confirmed. The answer does not reveal whether there is an account with this address.
  */
-export function deferSignUps(parts: UsersParts, users: () => UsersMount, administered: readonly string[]): Deferral {
+export function deferSignUps(parts: AccountsParts, administered: readonly string[]): Deferral {
   return {
     description:
       "A mail was sent. The user is created when the address is confirmed. Callers without a credential get this answer.",
@@ -33,7 +32,7 @@ export function deferSignUps(parts: UsersParts, users: () => UsersMount, adminis
         });
       const isForm = body?.mediaType === formType;
       if (isForm) requireSameSite(call, parts.ownOrigins);
-      await signUp(parts, users(), context, administered);
+      await signUp(parts, context, administered);
       return accepted(parts, context, isForm);
     },
   };
@@ -45,18 +44,14 @@ function requireSafe(context: Context): void {
   context.requireSameSite();
 }
 
-function accepted({ verifyPage }: UsersParts, context: Context, isForm: boolean): Reply {
+function accepted({ verifyPage }: AccountsParts, context: Context, isForm: boolean): Reply {
   if (isForm && prefersAny(context, ["text/html"]))
     return { status: 303, cache: "no-store", headers: [["Location", context.at(verifyPage())]] };
   return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "sign_up" } };
 }
 
-async function signUp(
-  parts: UsersParts,
-  users: UsersMount,
-  context: Context,
-  administered: readonly string[],
-): Promise<void> {
+async function signUp(parts: AccountsParts, context: Context, administered: readonly string[]): Promise<void> {
+  const { users } = parts;
   await requireMayProbe(parts, context);
   const { values, transient } = requireDraft(users.resource, context, { id: null, current: null });
   const later = (["password", "username"] as const).filter((name) => transient[name] !== undefined);

@@ -1,9 +1,8 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { Mount } from "../../../http/declarations/mount.ts";
 import { storedOf } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { Change } from "../../../store/store.ts";
-import type { UsersParts } from "../people/parts.ts";
+import type { AccountsParts } from "../people/parts.ts";
 import { accountsCollection } from "../records/accounts.ts";
 import { isNameTaken } from "../records/names.ts";
 
@@ -18,7 +17,7 @@ export interface NewNames {
 }
 
 /** Ends the request (429) if the client's address has checked too many names. Called before any hash is computed. */
-export async function requireMayProbe({ throttle }: UsersParts, context: Context): Promise<void> {
+export async function requireMayProbe({ throttle }: AccountsParts, context: Context): Promise<void> {
   if (!isAdministrator(context)) await throttle.checkProbes(context.call);
 }
 
@@ -26,13 +25,8 @@ export async function requireMayProbe({ throttle }: UsersParts, context: Context
  * Ends the request (409) if another user has one of the names, before a hash is computed. Callers who are not administrators have a limit
  * on such checks. Always returns an empty list of changes, so that it can be the last step of a write (`complete`).
  */
-export async function requireFree(
-  parts: UsersParts,
-  users: Pick<Mount, "collection">,
-  context: Context,
-  names: NewNames,
-): Promise<readonly Change[]> {
-  const look = () => findTaken(parts, users, names);
+export async function requireFree(parts: AccountsParts, context: Context, names: NewNames): Promise<readonly Change[]> {
+  const look = () => findTaken(parts, names);
   const taken = isAdministrator(context)
     ? await look()
     : await parts.throttle.probe(context.call, async () => {
@@ -46,11 +40,10 @@ export async function requireFree(
 }
 
 async function findTaken(
-  { store }: UsersParts,
-  { collection }: Pick<Mount, "collection">,
+  { store, users }: AccountsParts,
   { id, email, username }: NewNames,
 ): Promise<"email" | "username" | null> {
-  const sameEmail = email === undefined ? null : await store.findBy(collection, "email", email);
+  const sameEmail = email === undefined ? null : await store.findBy(users.collection, "email", email);
   if (sameEmail !== null && storedOf(sameEmail).id !== id) return "email";
   if (username === undefined) return null;
   return (await isNameTaken({ store, accounts: accountsCollection }, username, id)) ? "username" : null;

@@ -3,7 +3,7 @@ import { storedOf } from "../../../http/declarations/table.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { fold } from "../../../store/fold.ts";
 import type { Row } from "../../../store/store.ts";
-import type { UsersParts } from "../people/parts.ts";
+import type { AccountsParts } from "../people/parts.ts";
 import type { AccountRecord, UsernameOrigin } from "../records/accounts.ts";
 import { isAdministrator } from "./taken.ts";
 
@@ -12,7 +12,7 @@ import { isAdministrator } from "./taken.ts";
  * another person is refused, because this person could then not use it.
  */
 export function requireMayName(
-  { takesOutsideLogins }: UsersParts,
+  { takesOutsideLogins }: AccountsParts,
   context: Context,
   { username, email }: { readonly username: string; readonly email: string },
 ): void {
@@ -31,7 +31,7 @@ export function isOwnAddress(context: Context, username: string): boolean {
 /**
  * True if the stored username changes together with the address `email`: it is only the default, or the user chose the address as username.
  */
-export function followsEmail({ takesOutsideLogins }: UsersParts, row: Row<AccountRecord>, email: string): boolean {
+export function followsEmail({ takesOutsideLogins }: AccountsParts, row: Row<AccountRecord>, email: string): boolean {
   if (takesOutsideLogins()) return false;
   const { username, username_follows_email: isFollowing, username_origin: origin } = storedOf(row);
   return isFollowing || (origin === "chosen" && fold(username) === fold(email));

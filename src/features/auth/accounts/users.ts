@@ -15,7 +15,7 @@ import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { keyOf } from "../../../store/store.ts";
 import { requireMayChange, requireNotActing } from "../people/fresh-proof.ts";
 import { loginColumns, type LoginPart } from "../people/login-change.ts";
-import type { UsersParts } from "../people/parts.ts";
+import type { AccountsParts } from "../people/parts.ts";
 import { accountOf, accountsCollection, firstGeneration } from "../records/accounts.ts";
 import { giveName } from "../records/given-names.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../records/users.ts";
@@ -30,7 +30,7 @@ import { followsEmail, isOwnAddress, requireMayName, resolveUsernameOrigin } fro
 import { addressMoved } from "./verified.ts";
 
 /** Serves users, with their `own` fields, to administrators. Each user can access only their own record. */
-export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
+export function mountUsers(parts: AccountsParts, own: OwnUserFields): UsersMount {
   const administered = own.administered ?? [];
   const { registration, invitations } = parts;
   const plain: UsersMount = mount(usersResource(own, { invitations }), {
@@ -49,13 +49,12 @@ export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
     },
     personal: true,
     beforeWrite(write) {
-      requireAsGiven(administered, write, mounted.resource.fields);
-      return withAccount(parts, mounted, write, own.identity ?? []);
+      requireAsGiven(administered, write, parts.users.resource.fields);
+      return withAccount(parts, write, own.identity ?? []);
     },
   });
-  const deferral = registration === "verified" ? deferSignUps(parts, () => mounted, administered) : null;
-  const mounted: UsersMount = Object.freeze(made({ ...plain, deferral }));
-  return mounted;
+  const deferral = registration === "verified" ? deferSignUps(parts, administered) : null;
+  return Object.freeze(made({ ...plain, deferral }));
 }
 
 /** Allows callers without a credential. */
@@ -71,18 +70,17 @@ const creators: Readonly<Record<Registration, Permission>> = {
 };
 
 function withAccount(
-  parts: UsersParts,
-  mounted: UsersMount,
+  parts: AccountsParts,
   write: Write<Users>,
   identityFields: readonly string[],
 ): Promise<UserChanges> {
   switch (write.kind) {
     case "create":
-      return createAccount(parts, mounted, write);
+      return createAccount(parts, write);
     case "delete":
-      return deleteAccount(parts, mounted, write);
+      return deleteAccount(parts, write);
     default:
-      return changeAccount(parts, mounted, write, identityFields);
+      return changeAccount(parts, write, identityFields);
   }
 }
 
@@ -90,8 +88,7 @@ function withAccount(
 type UserChanges = Omit<Prepared<Users>, "values">;
 
 async function createAccount(
-  parts: UsersParts,
-  mounted: UsersMount,
+  parts: AccountsParts,
   { context, id, draft }: Write<Users, "create">,
 ): Promise<UserChanges> {
   await requireMayProbe(parts, context);
@@ -107,7 +104,7 @@ async function createAccount(
       // A create by an administrator without a password needs no hash, and its response may show that a name is taken. So no check is
       // needed here: the store reports a taken name.
       if (password !== undefined || !isAdministrator(context))
-        await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
+        await requireFree(parts, context, { id, email, username, isSignUp: true });
       const account = {
         username,
         username_follows_email: chosen === undefined || isOwnAddress(context, chosen),
@@ -148,8 +145,7 @@ const notInvited: Issue = {
 };
 
 async function changeAccount(
-  parts: UsersParts,
-  mounted: UsersMount,
+  parts: AccountsParts,
   { context, id, current, draft }: Write<Users, "replace" | "update">,
   identityFields: readonly string[],
 ): Promise<UserChanges> {
@@ -184,7 +180,7 @@ async function changeAccount(
   if (password !== undefined) await requireGoodPassword(parts, context, password, { username: name, email: address });
   return {
     async complete() {
-      if (Object.keys(names).length > 0) await requireFree(parts, mounted, context, { id, ...names });
+      if (Object.keys(names).length > 0) await requireFree(parts, context, { id, ...names });
       const values = loginColumns(change, id, {
         ...("username" in names ? { username: names.username, username_origin: resolveUsernameOrigin(context) } : {}),
         ...(isNamed ? { username_follows_email: isOwnAddress(context, username) } : {}),
@@ -245,18 +241,14 @@ function isChanged(
   return names.some((name) => values[name] !== undefined && values[name] !== before[name]);
 }
 
-async function deleteAccount(
-  parts: UsersParts,
-  mounted: UsersMount,
-  { context, id }: Write<Users, "delete">,
-): Promise<UserChanges> {
+async function deleteAccount(parts: AccountsParts, { context, id }: Write<Users, "delete">): Promise<UserChanges> {
   const account = await parts.accounts.find(id);
   if (account === null) return {};
   return {
     changes: [
       { kind: "delete", collection: accountsCollection, key: id },
       // The idempotency records of a deleted user are erased.
-      { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },
+      { kind: "forget", collection: parts.users.collection, key: id, caller: String(id) },
       { kind: "forget", collection: accountsCollection, key: id, caller: "" },
       ...parts.revocations.endDeletedAccount(account, context.call.now),
       ...(await keepAdministrator(parts, account, context.call.now)),
@@ -266,7 +258,7 @@ async function deleteAccount(
 
 /** Hashes a password. The hashes of one caller wait for each other. Ends the request if the caller's login was revoked during the wait. */
 async function hashNew(
-  { passwords }: UsersParts,
+  { passwords }: AccountsParts,
   context: Context,
   password: string,
   owner: { readonly factors?: number },

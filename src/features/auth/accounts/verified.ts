@@ -6,7 +6,7 @@ import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { readDraft } from "../../../resource/draft.ts";
 import { keyOf, type Change, type Outcome, type WrittenValues } from "../../../store/store.ts";
 import { allowChange, loginColumns } from "../people/login-change.ts";
-import type { AccountsParts, UsersParts } from "../people/parts.ts";
+import type { AccountsParts } from "../people/parts.ts";
 import { accountsCollection, firstGeneration, type Account } from "../records/accounts.ts";
 import { timeText } from "../records/conditions.ts";
 import { giveName } from "../records/given-names.ts";
@@ -41,7 +41,7 @@ export async function createVerified(
   if (newcomer.username !== null) requireMayName(parts, context, { username, email });
   const values = requireFields(parts, context, newcomer);
   await requireGoodPassword(parts, context, password, { username, email });
-  await requireFree(parts, parts.users, context, { id: null, email, username });
+  await requireFree(parts, context, { id: null, email, username });
   const { now } = context.call;
   const account = {
     username,
@@ -112,7 +112,7 @@ export async function moveAddress(
 
 /** Returns the changes of an account whose address changes: older links and codes end, and the old address gets a notice. */
 export function addressMoved(
-  { verifier, notify }: UsersParts,
+  { verifier, notify }: AccountsParts,
   account: Account,
   { from, to }: { readonly from: string; readonly to: string },
   now: number,

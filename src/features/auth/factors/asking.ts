@@ -4,11 +4,10 @@ import type { JSONValue } from "../../../store/store.ts";
 import type { StoredFactor } from "../gate/contract.ts";
 import { pendingCookie } from "../gate/cookie.ts";
 import { RECOVERY } from "../gate/factors.ts";
-import type { WaitingLogin } from "../gate/gate.ts";
+import type { GateParts, WaitingLogin } from "../gate/parts.ts";
 import { LIFE_MS, type PendingLogin } from "../gate/pending.ts";
 import { mustHaveFactor } from "../gate/policy.ts";
 import type { Account } from "../records/accounts.ts";
-import type { GateEndpointsParts } from "./parts.ts";
 
 /** The id and the kind of the proof by mail. */
 export const MAIL = "mail";
@@ -32,7 +31,7 @@ type FactorObject = {
 };
 
 /** Returns the problem that asks for another proof. If the login needs a proof by mail, first sends the mail with the code. */
-export async function askFor(parts: GateEndpointsParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
+export async function askFor(parts: GateParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   if (await needsMail(parts, waiting.account, waiting.login))
     await parts.gate.mail.step?.send(context, waiting.account, "enrolment");
   return stillNeeded(parts, context, waiting);
@@ -42,11 +41,7 @@ export async function askFor(parts: GateEndpointsParts, context: Context, waitin
  * Returns the problem that names the missing proofs. It also contains the secret name with which the client continues the waiting login:
  * in a cookie if the login will set a cookie, otherwise in the body.
  */
-export async function stillNeeded(
-  parts: GateEndpointsParts,
-  context: Context,
-  waiting: WaitingLogin,
-): Promise<Problem> {
+export async function stillNeeded(parts: GateParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   const { call } = context;
   const { account, name, login, keptBy } = waiting;
   const described = await describe(parts, context, account, login);
@@ -62,7 +57,7 @@ export async function stillNeeded(
 
 /** Describes the proofs that a waiting login needs, with the factors of the account. */
 export async function describe(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   context: Context,
   account: Account,
   login: PendingLogin,
@@ -91,12 +86,12 @@ export async function describe(
 }
 
 /** Returns true if the account must have a factor but has none, and must add one before it can log in. */
-export function needsEnrolment({ gate }: GateEndpointsParts, account: Account): boolean {
-  return (account.factors ?? 0) === 0 && mustHaveFactor(account.role, gate.rule);
+export function needsEnrolment({ rule }: GateParts, account: Account): boolean {
+  return (account.factors ?? 0) === 0 && mustHaveFactor(account.role, rule);
 }
 
 /** Returns true if the client must prove a code by mail before the account adds its first factor, and has not done so yet. */
-export async function needsMail(parts: GateEndpointsParts, account: Account, login: PendingLogin): Promise<boolean> {
+export async function needsMail(parts: GateParts, account: Account, login: PendingLogin): Promise<boolean> {
   const { step } = parts.gate.mail;
   if (step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
   if (login.proofs.some(({ method }) => method === "mail") || hasJustSignedUp(account, login)) return false;
@@ -114,13 +109,13 @@ function hasJustSignedUp({ createdAt, emailVerifiedAt, emailOrigin }: Account, l
 }
 
 /** Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body. */
-export function resolvePlace({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
+export function resolvePlace({ gate }: GateParts, { beginning, options }: PendingLogin): "cookie" | "text" {
   return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
 }
 
 /** Returns the proofs with which an account without a password and without factors confirms a login: its providers, and a mail. */
 async function findFurtherProofs(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   context: Context,
   account: Account,
   login: PendingLogin,
@@ -135,7 +130,7 @@ async function findFurtherProofs(
 
 /** True if a code by mail confirms the login: the account has neither a password nor a factor, and mail is on. */
 export async function confirmsByMail(
-  { gate }: GateEndpointsParts,
+  { gate }: GateParts,
   account: Account,
   { purpose }: PendingLogin,
 ): Promise<boolean> {
@@ -143,6 +138,7 @@ export async function confirmsByMail(
   return (await gate.mail.step?.reaches(account)) === true;
 }
 
-function hasCodes({ recovery }: GateEndpointsParts, all: readonly StoredFactor[]): boolean {
+function hasCodes(parts: GateParts, all: readonly StoredFactor[]): boolean {
+  const recovery = parts.recovery();
   return recovery !== null && all.some(({ kind, data }) => kind === RECOVERY && recovery.count(data) > 0);
 }

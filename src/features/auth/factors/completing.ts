@@ -7,11 +7,12 @@ import type { Change, JSONValue } from "../../../store/store.ts";
 import type { FactorAnswer, FactorSuccess, StoredFactor } from "../gate/contract.ts";
 import { clearedPendingCookie, findPendingCookie } from "../gate/cookie.ts";
 import { proofOf, RECOVERY } from "../gate/factors.ts";
+import type { GateParts } from "../gate/parts.ts";
 import type { PendingLogin } from "../gate/pending.ts";
 import type { Account } from "../records/accounts.ts";
 import { confirmsByMail, MAIL, needsMail, resolvePlace, stillNeeded } from "./asking.ts";
 import { activate, requireKind } from "./enrolling.ts";
-import { tryAnswer, type GateEndpointsParts } from "./parts.ts";
+import { tryAnswer } from "./trying.ts";
 
 /** The body that a client sends to complete a login. */
 export interface CompletionBody extends FactorAnswer {
@@ -34,11 +35,7 @@ export interface FoundPending {
  * Returns the waiting login of a request. Ends the request with 401 `login_expired` if there is none, or if the account
  * has changed.
  */
-export async function requirePending(
-  parts: GateEndpointsParts,
-  context: Context,
-  named: string | null,
-): Promise<FoundPending> {
+export async function requirePending(parts: GateParts, context: Context, named: string | null): Promise<FoundPending> {
   const { call } = context;
   if (named === null) context.requireSameSite();
   const name = named ?? findPendingCookie(call, parts.cookie);
@@ -58,7 +55,7 @@ function isUsedUp({ passwordOnce }: Account, { proofs }: PendingLogin): boolean 
 }
 
 /** Completes a waiting login, or confirms an existing one. Counts each try before it checks the answer. */
-export async function complete(parts: GateEndpointsParts, context: Context, body: CompletionBody): Promise<Reply> {
+export async function complete(parts: GateParts, context: Context, body: CompletionBody): Promise<Reply> {
   requireInTime(context);
   const { call } = context;
   const found = await requirePending(parts, context, body.pending);
@@ -86,7 +83,7 @@ interface AcceptedAnswer {
 }
 
 async function answer(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   context: Context,
   { login, account }: FoundPending,
   body: CompletionBody,
@@ -110,7 +107,7 @@ async function answer(
 
 /** Adds the proof by mail to a login. Returns the problem that asks for the next proof. */
 async function answerByMail(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   context: Context,
   { name, login, account }: FoundPending,
   { factor, code }: CompletionBody,
@@ -130,7 +127,7 @@ async function answerByMail(
 
 /** Confirms a login by password, for accounts without a factor. A wrong password counts as in a login. */
 async function answerByPassword(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   call: Call,
   { login, account }: Pick<FoundPending, "login" | "account">,
   password: string | null,
@@ -144,7 +141,7 @@ async function answerByPassword(
 
 /** Confirms a login by a code from a mail, for accounts without a password and without a factor. */
 async function confirmByMail(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   context: Context,
   { login, account }: Pick<FoundPending, "login" | "account">,
   code: string | null,
@@ -159,7 +156,7 @@ async function confirmByMail(
 
 /** Returns the factor that the answer belongs to: an active one, or the one that this login adds. */
 async function requireFactor(
-  { factors, gate }: GateEndpointsParts,
+  { factors, gate }: GateParts,
   { login, account }: Pick<FoundPending, "login" | "account">,
   { factor: id, code, credential }: CompletionBody,
 ): Promise<StoredFactor> {
@@ -175,7 +172,7 @@ async function requireFactor(
 }
 
 function check(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   call: Call,
   account: Account,
   {
@@ -185,7 +182,7 @@ function check(
   }: { readonly login: PendingLogin; readonly factor: StoredFactor; readonly body: CompletionBody },
 ): Promise<FactorSuccess | null> | FactorSuccess | null {
   if (factor.kind === RECOVERY) {
-    const data = parts.recovery?.use(account.id, factor.data, body.code!) ?? null;
+    const data = parts.recovery()?.use(account.id, factor.data, body.code!) ?? null;
     return data === null ? null : { proof: { method: "recovery" }, data };
   }
   const kind = requireKind(parts, factor.kind);
@@ -200,7 +197,7 @@ export interface Proved {
   readonly changes: readonly Change[];
 }
 
-async function begin(parts: GateEndpointsParts, context: Context, proved: Proved): Promise<Reply> {
+async function begin(parts: GateParts, context: Context, proved: Proved): Promise<Reply> {
   const { login, account, proofs, changes } = proved;
   const beginning = parts.gate.beginnings.get(login.beginning);
   if (beginning === undefined) throw expired(parts, context.call);
@@ -210,7 +207,7 @@ async function begin(parts: GateEndpointsParts, context: Context, proved: Proved
 }
 
 /** Confirms an existing login with all proofs, and returns the response that renews it. */
-export async function confirm(parts: GateEndpointsParts, context: Context, proved: Proved): Promise<Reply> {
+export async function confirm(parts: GateParts, context: Context, proved: Proved): Promise<Reply> {
   const { login, account, proofs, changes } = proved;
   const beginning = parts.gate.beginnings.get(login.beginning);
   if (beginning?.renew === undefined || login.holder === null) throw expired(parts, context.call);
@@ -222,7 +219,7 @@ export async function confirm(parts: GateEndpointsParts, context: Context, prove
 }
 
 /** Returns the error for a request that was too late: another request has completed this login or used the same code. */
-async function lost(parts: GateEndpointsParts, { call }: Context, { key }: PendingLogin): Promise<Error> {
+async function lost(parts: GateParts, { call }: Context, { key }: PendingLogin): Promise<Error> {
   return (await parts.pending.isWaiting(key)) ? wrong(parts, call) : expired(parts, call);
 }
 
@@ -232,11 +229,11 @@ export function withMore(reply: Reply, more: Readonly<Record<string, JSONValue>>
   return { ...reply, body: { ...reply.body, value: { ...(reply.body.value as object), ...more } } };
 }
 
-function expired(parts: GateEndpointsParts, call: Call): Error {
+function expired(parts: GateParts, call: Call): Error {
   return problem("login_expired", { headers: [["WWW-Authenticate", parts.challenge(call)]] });
 }
 
-function wrong(parts: GateEndpointsParts, call: Call): Error {
+function wrong(parts: GateParts, call: Call): Error {
   return problem("invalid_credentials", {
     detail: "The code or the credential is wrong.",
     headers: [["WWW-Authenticate", parts.challenge(call)]],

@@ -13,6 +13,7 @@ import { dateTime, enumeration, json, text } from "../../../resource/kinds/field
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import { pendingCookie } from "../gate/cookie.ts";
+import type { GateParts } from "../gate/parts.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
 import { codeField } from "../requests/codes.ts";
 import { wayBack } from "../requests/way-back.ts";
@@ -28,7 +29,6 @@ import {
 import { complete, requirePending } from "./completing.ts";
 import { enrol } from "./enrolling.ts";
 import { redirectToFactorPage } from "./factor-page.ts";
-import type { GateEndpointsParts } from "./parts.ts";
 
 const path = "/api/login/";
 
@@ -76,7 +76,7 @@ const newFactor = defineResource({
 });
 
 /** Returns the endpoints that complete a login that waits for another proof, and that confirm an existing login. */
-export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
+export function gateEndpoints(parts: GateParts): readonly Endpoint[] {
   const open = {
     access: "open",
     logsIn: true,
@@ -133,12 +133,12 @@ function fromOwnPage(context: Context): void {
   context.requireSameSite();
 }
 
-async function show(parts: GateEndpointsParts, context: Context) {
+async function show(parts: GateParts, context: Context) {
   const { login, account } = await requirePending(parts, context, null);
   return waiting(await describe(parts, context, account, login));
 }
 
-async function completeLogin(parts: GateEndpointsParts, context: Context): Promise<Reply> {
+async function completeLogin(parts: GateParts, context: Context): Promise<Reply> {
   const { pending, factor, code, credential, password, next, again } = requireDraft(
     completion,
     context,
@@ -162,7 +162,7 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
 }
 
 /** Returns true if the request's login is not complete and waits. The page of a confirmation is the response of its form. */
-async function waitsForFactor(parts: GateEndpointsParts, context: Context, pending: string | null): Promise<boolean> {
+async function waitsForFactor(parts: GateParts, context: Context, pending: string | null): Promise<boolean> {
   try {
     return (await requirePending(parts, context, pending)).login.purpose === "login";
   } catch (error) {
@@ -181,7 +181,7 @@ function showsCodes({ body }: Reply): boolean {
   );
 }
 
-async function startFactor(parts: GateEndpointsParts, context: Context) {
+async function startFactor(parts: GateParts, context: Context) {
   const { pending, kind, label } = requireDraft(newFactor, context, noRecord).values;
   const { name, login, account } = await requirePending(parts, context, pending);
   if (await needsMail(parts, account, login))
@@ -192,7 +192,7 @@ async function startFactor(parts: GateEndpointsParts, context: Context) {
   return newFactorShape.reply(201, value, { cache: "no-store" });
 }
 
-async function startConfirmation(parts: GateEndpointsParts, context: Context) {
+async function startConfirmation(parts: GateParts, context: Context) {
   const identity = context.requireIdentity();
   const account = await parts.accounts.find(identity.id);
   if (account === null) throw problem("not_found");

@@ -7,17 +7,17 @@ import type { Change, JSONValue } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
 import type { FactorKind, FactorSuccess, StoredFactor } from "../gate/contract.ts";
 import { factorsCollection, MOST_FACTORS, RECOVERY } from "../gate/factors.ts";
+import type { GateParts } from "../gate/parts.ts";
 import { isConfirmed } from "../people/fresh-proof.ts";
 import { isPrepared } from "../people/proved-address.ts";
 import { accountsCollection, type Account } from "../records/accounts.ts";
 import { equals, ofUser } from "../records/conditions.ts";
-import type { GateEndpointsParts } from "./parts.ts";
 
 /** The members of the response to a new factor: its id, its kind, and data that is shown only once. */
 export type ShownEnrolment = { readonly id: string; readonly kind: string } & Readonly<Record<string, JSONValue>>;
 
 /** Returns the kind of this name. Ends the request with 400 if the service has none. */
-export function requireKind({ gate }: GateEndpointsParts, name: string): FactorKind {
+export function requireKind({ gate }: GateParts, name: string): FactorKind {
   const kind = gate.kinds.get(name);
   if (kind !== undefined) return kind;
   const kindNames = [...gate.kinds.keys()];
@@ -35,8 +35,8 @@ export function requireKind({ gate }: GateEndpointsParts, name: string): FactorK
  * Ends the request with 409 if the account gets its first factor while its user chose the address and never proved it. The owner of the
  * mailbox may be another person, whose first proof would end the factor. An address without a mailbox has no owner.
  */
-export async function requireProvedAddress(parts: GateEndpointsParts, account: Account): Promise<void> {
-  if ((account.factors ?? 0) > 0 || !isPrepared(account) || !parts.provesAddresses()) return;
+export async function requireProvedAddress(parts: GateParts, account: Account): Promise<void> {
+  if ((account.factors ?? 0) > 0 || !isPrepared(account) || !parts.verifiesAddresses()) return;
   if ((await parts.gate.mail.step?.reaches(account)) === false) return;
   throw problem("unverified_email", {
     detail: `The e-mail address of this account is not proved yet. Prove it first: POST /users/${account.id}/email with the same address sends a mail.`,
@@ -53,7 +53,7 @@ export function isByRecovery({ call, identity }: Context, account: Account): boo
 
 /** Starts a new factor. The factor is active after its first right answer. `pending` is the waiting login that adds it. */
 export async function enrol(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   call: Call,
   account: Account,
   request: {
@@ -102,14 +102,14 @@ export interface Activation {
  * Activates a factor. The first one ends every other login of the account. `endKeys` also ends its API token and keys.
  */
 export function activate(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   account: Account,
   factor: StoredFactor,
   { data, handle }: FactorSuccess,
   { now, endKeys }: { readonly now: number; readonly endKeys: boolean },
 ): Activation {
   const isFirst = (account.factors ?? 0) === 0;
-  const codes = isFirst ? (parts.recovery?.make(account.id) ?? null) : null;
+  const codes = isFirst ? (parts.recovery()?.make(account.id) ?? null) : null;
   const { id: userId } = account;
   const factors = (account.factors ?? 0) + 1;
   const where = { all: [equals("id", userId), equals("factors", factors - 1)] };
@@ -130,12 +130,7 @@ export function activate(
 }
 
 /** Returns the changes that replace the recovery codes of an account with new ones. */
-export function replaceCodes(
-  parts: GateEndpointsParts,
-  userId: number,
-  data: JSONValue,
-  now: number,
-): readonly Change[] {
+export function replaceCodes(parts: GateParts, userId: number, data: JSONValue, now: number): readonly Change[] {
   return [
     dropCodes(userId),
     parts.factors.insert({ userId, kind: RECOVERY, label: "Recovery code", active: true, data }, now),

@@ -13,22 +13,18 @@ import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { StoredFactor } from "../gate/contract.ts";
 import { proofOf, RECOVERY } from "../gate/factors.ts";
+import type { GateParts } from "../gate/parts.ts";
 import { changesLogins } from "../people/changing-logins.ts";
-import { requireConfirmed } from "../people/fresh-proof.ts";
+import { requireConfirmed, requireFreshLogin } from "../people/fresh-proof.ts";
+import { requireAccount } from "../people/requiring.ts";
 import type { Account } from "../records/accounts.ts";
 import { ownOrAny } from "../requests/access.ts";
 import { codeField } from "../requests/codes.ts";
 import { proofField } from "../requests/fresh-login.ts";
 import { activate, enrol, isByRecovery, replaceCodes, requireKind, requireProvedAddress } from "./enrolling.ts";
-import { tryAnswer, type GateEndpointsParts } from "./parts.ts";
 import { removeFactor } from "./removing.ts";
 import { renewLogin } from "./renewing.ts";
-
-/** The dependencies of the endpoints of factors. */
-export interface FactorEndpointsParts extends GateEndpointsParts {
-  requireAccount(context: Context): Promise<Account>;
-  requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
-}
+import { tryAnswer } from "./trying.ts";
 
 const path = "/users/{id}/factors";
 
@@ -57,8 +53,8 @@ const confirmation = defineResource({
 const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
 
 /** `/users/{id}/factors`: the second factors and passkeys of a user. */
-export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[] {
-  const target = (context: Context) => parts.requireAccount(context);
+export function factorEndpoints(parts: GateParts): readonly Endpoint[] {
+  const target = (context: Context) => requireAccount(parts, context);
   return [
     builtInEndpoint({
       method: "GET",
@@ -110,24 +106,25 @@ export function factorEndpoints(parts: FactorEndpointsParts): readonly Endpoint[
 
 type FactorContext = Context<{ readonly id: number; readonly factor_id: number }>;
 
-async function list(parts: FactorEndpointsParts, context: Context) {
-  const account = await parts.requireAccount(context);
+async function list(parts: GateParts, context: Context) {
+  const account = await requireAccount(parts, context);
   const value = (await parts.factors.list(account.id)).map((factor) => shown(parts, factor));
   return listedFactors.reply(200, value, { cache: "no-store" });
 }
 
-function shown({ recovery }: FactorEndpointsParts, factor: StoredFactor) {
+function shown(parts: GateParts, factor: StoredFactor) {
+  const recovery = parts.recovery();
   const { kind, label, createdAt: created_at, lastUsedAt: last_used_at } = factor;
   const id = kind === RECOVERY ? RECOVERY : String(factor.id);
   const remaining = kind === RECOVERY && recovery !== null ? { remaining: recovery.count(factor.data) } : {};
   return { id, kind, label, created_at, last_used_at, ...remaining };
 }
 
-async function add(parts: FactorEndpointsParts, context: Context) {
+async function add(parts: GateParts, context: Context) {
   const { values, transient } = requireDraft(newFactor, context, { id: null, current: null });
   const account = await requireOwnAccount(parts, context);
   requireKind(parts, values.kind);
-  await parts.requireFreshLogin(context, transient.current_password);
+  await requireFreshLogin(parts, context, transient.current_password);
   await requireProvedAddress(parts, account);
   const value = await enrol(parts, context.call, account, {
     ...values,
@@ -137,7 +134,7 @@ async function add(parts: FactorEndpointsParts, context: Context) {
   return startedFactor.reply(201, value, { cache: "no-store" });
 }
 
-async function confirm(parts: FactorEndpointsParts, context: FactorContext) {
+async function confirm(parts: GateParts, context: FactorContext) {
   const { values } = requireDraft(confirmation, context, { id: null, current: null });
   const { code, credential, end_keys: endKeys } = values;
   const account = await requireOwnAccount(parts, context);
@@ -168,27 +165,28 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext) {
   return confirmedFactor.reply(200, { ...value, ...renewed?.members }, { cache: "no-store", headers });
 }
 
-async function makeCodes(parts: FactorEndpointsParts, context: Context) {
+async function makeCodes(parts: GateParts, context: Context) {
   requireDraft(proof, context, { id: null, current: null });
   const account = await requireOwnAccount(parts, context);
-  if ((account.factors ?? 0) === 0 || parts.recovery === null)
+  const recovery = parts.recovery();
+  if ((account.factors ?? 0) === 0 || recovery === null)
     throw problem("conflict", { detail: "The account has no second factor." });
   requireConfirmed(context, context.requireIdentity(), { allowsRecovery: false });
   const { now } = context.call;
-  const { codes, data } = parts.recovery.make(account.id);
+  const { codes, data } = recovery.make(account.id);
   await parts.store.write({
     changes: [...replaceCodes(parts, account.id, data, now), ...parts.notify("recovery_codes_made", account, now)],
   });
   return newCodes.reply(201, { recovery_codes: codes }, { cache: "no-store" });
 }
 
-async function remove(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
+async function remove(parts: GateParts, context: FactorContext): Promise<Reply> {
   const { transient } = requireDraft(proof, context, { id: null, current: null });
-  const account = await parts.requireAccount(context);
+  const account = await requireAccount(parts, context);
   const identity = context.requireIdentity();
   const factor = await requireFactor(parts, context);
   if (identity.id === account.id && factor.active) requireConfirmed(context, identity, { allowsRecovery: false });
-  else if (identity.id !== account.id) await parts.requireFreshLogin(context, transient.current_password);
+  else if (identity.id !== account.id) await requireFreshLogin(parts, context, transient.current_password);
   await removeFactor(parts, {
     account,
     factor,
@@ -202,8 +200,8 @@ async function remove(parts: FactorEndpointsParts, context: FactorContext): Prom
  * Returns the account of the path. Ends the request with 403 if it is not the caller's own: only users themselves add factors and make
  * recovery codes.
  */
-async function requireOwnAccount(parts: FactorEndpointsParts, context: Context): Promise<Account> {
-  const account = await parts.requireAccount(context);
+async function requireOwnAccount(parts: GateParts, context: Context): Promise<Account> {
+  const account = await requireAccount(parts, context);
   const { id, actor }: Identity = context.requireIdentity();
   if (id !== account.id || actor !== undefined)
     throw problem("permission_denied", {
@@ -212,8 +210,8 @@ async function requireOwnAccount(parts: FactorEndpointsParts, context: Context):
   return account;
 }
 
-async function requireFactor(parts: FactorEndpointsParts, context: FactorContext): Promise<StoredFactor> {
-  const { id } = await parts.requireAccount(context);
+async function requireFactor(parts: GateParts, context: FactorContext): Promise<StoredFactor> {
+  const { id } = await requireAccount(parts, context);
   const factor = await parts.factors.find(id, context.params.factor_id);
   if (factor === null || factor.kind === RECOVERY || factor.pending !== null) throw problem("not_found");
   return factor;

@@ -4,12 +4,11 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { HeldLogin, WaitingConfirmation } from "../gate/contract.ts";
 import { clearedPendingCookie } from "../gate/cookie.ts";
-import type { Gate } from "../gate/gate.ts";
+import type { GateParts } from "../gate/parts.ts";
 import { confirm, requirePending } from "./completing.ts";
-import type { GateEndpointsParts } from "./parts.ts";
 
 /** Returns the confirmation that the cookie of a request names. Ends the request (401 `login_expired`) if there is none. */
-export async function requireConfirmation(parts: GateEndpointsParts, context: Context): Promise<WaitingConfirmation> {
+export async function requireConfirmation(parts: GateParts, context: Context): Promise<WaitingConfirmation> {
   const { login } = await requirePending(parts, context, null);
   if (login.purpose !== "confirm") throw expired(parts, context);
   return { key: login.key, userId: login.userId };
@@ -20,7 +19,7 @@ export async function requireConfirmation(parts: GateEndpointsParts, context: Co
  * if the confirmation or its login has ended, and (401 `factor_required`) if the proofs are not enough for the account.
  */
 export async function confirmFromOutside(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   context: Context,
   { key, userId }: WaitingConfirmation,
   proof: Proof,
@@ -37,7 +36,7 @@ export async function confirmFromOutside(
 }
 
 /** Returns the login of the caller's request. Returns null if its credential is not a login, for example Basic. */
-export function findHeldLogin({ beginnings }: Pick<Gate, "beginnings">, context: Context): HeldLogin | null {
+export function findHeldLogin({ beginnings }: GateParts["gate"], context: Context): HeldLogin | null {
   for (const beginning of beginnings.values()) {
     const current = beginning.current?.(context) ?? null;
     if (current !== null) return { beginning: beginning.name, id: current.id };
@@ -47,13 +46,13 @@ export function findHeldLogin({ beginnings }: Pick<Gate, "beginnings">, context:
 
 /** True if a login has not ended. `now` in milliseconds since the epoch. */
 export async function isLiveLogin(
-  { beginnings }: Pick<Gate, "beginnings">,
+  { beginnings }: GateParts["gate"],
   { beginning, id }: HeldLogin,
   now: number,
 ): Promise<boolean> {
   return (await beginnings.get(beginning)?.isLive?.(id, now)) ?? false;
 }
 
-function expired({ challenge }: GateEndpointsParts, { call }: Context): Error {
+function expired({ challenge }: GateParts, { call }: Context): Error {
   return problem("login_expired", { headers: [["WWW-Authenticate", challenge(call)]] });
 }

@@ -4,12 +4,12 @@ import { problem } from "../../../core/problem/problem.ts";
 import { update } from "../../../http/declarations/table.ts";
 import type { Change } from "../../../store/store.ts";
 import type { StoredFactor } from "../gate/contract.ts";
+import type { GateParts } from "../gate/parts.ts";
 import { mustHaveFactor } from "../gate/policy.ts";
 import { keepOtherLogin } from "../gate/ways.ts";
 import { accountsCollection, type Account } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 import { dropCodes } from "./enrolling.ts";
-import type { GateEndpointsParts } from "./parts.ts";
 
 /** The factor to delete, and the user who deletes it. */
 export interface FactorRemoval {
@@ -24,12 +24,12 @@ export interface FactorRemoval {
 }
 
 /** Deletes a factor. Ends the request if it is the last one of an account that must have one, or the last way to log in. */
-export async function removeFactor(parts: GateEndpointsParts, removal: FactorRemoval): Promise<void> {
+export async function removeFactor(parts: GateParts, removal: FactorRemoval): Promise<void> {
   const { account, factor, own, now } = removal;
   const isOwn = own !== null;
   const count = account.factors ?? 0;
   const isLast = factor.active && count <= 1;
-  if (isLast && isOwn && mustHaveFactor(account.role, parts.gate.rule)) throw problem("last_factor");
+  if (isLast && isOwn && mustHaveFactor(account.role, parts.rule)) throw problem("last_factor");
   const removesLogin = factor.active && isOwn && parts.gate.kinds.get(factor.kind)?.logsInAlone?.(factor) === true;
   const conditions = removesLogin ? await keepOtherLogin(parts, account, { factor }) : [];
   const where = { all: [equals("id", account.id), equals("factors", count), equals("generation", account.generation)] };
@@ -58,7 +58,7 @@ export async function removeFactor(parts: GateEndpointsParts, removal: FactorRem
  * Returns the changes that end the logins of a deleted factor: a thief of a passkey is still logged in with it. The login of the caller
  * stays if it has another proof, because it was confirmed just now.
  */
-async function endBegunLogins(parts: GateEndpointsParts, removal: FactorRemoval): Promise<readonly Change[]> {
+async function endBegunLogins(parts: GateParts, removal: FactorRemoval): Promise<readonly Change[]> {
   const { account, factor, own, now } = removal;
   if (own === null) return parts.revocations.endAccount(account, now);
   if (!factor.active) return [];

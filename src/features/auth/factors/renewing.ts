@@ -1,9 +1,9 @@
 import type { Proof } from "../../../core/identity.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
+import type { GateParts } from "../gate/parts.ts";
 import type { Account } from "../records/accounts.ts";
 import type { Header } from "../requests/cookies.ts";
-import type { GateEndpointsParts } from "./parts.ts";
 
 /** The login that replaces the caller's login: its cookies, and its members in the response. */
 export interface RenewedLogin {
@@ -17,7 +17,7 @@ export interface RenewedLogin {
  * proofs are not enough for an account with a factor.
  */
 export async function renewLogin(
-  parts: GateEndpointsParts,
+  parts: GateParts,
   context: Context,
   account: Account,
   proof: Proof,

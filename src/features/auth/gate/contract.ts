@@ -2,7 +2,7 @@ import type { Call, Reply } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import type { Proof, ProofMethod } from "../../../core/identity.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import type { Change, JSONValue } from "../../../store/store.ts";
+import type { Change, Collection, JSONValue, Key, Where } from "../../../store/store.ts";
 import type { Account } from "../records/accounts.ts";
 import type { Admission } from "./admission.ts";
 
@@ -238,3 +238,13 @@ export type Notice =
  * after the event. The notice of a changed address is sent to the old address. `now` in milliseconds since the epoch.
  */
 export type Notify = (notice: Notice, account: Account, now: number, to?: string) => readonly Change[];
+
+/** Rows of a collection with a `user_id`, each of which lets its user log in because another party vouches for the user. */
+export interface OutsideLogin {
+  readonly collection: Collection;
+  /** Only these rows. Default: all. */
+  readonly where?: Where;
+}
+
+/** The way to log in that a request removes: a factor, or a row of an outside login. */
+export type LeavingWay = { readonly factor: StoredFactor } | { readonly collection: Collection; readonly id: Key };

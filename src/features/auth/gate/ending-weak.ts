@@ -1,18 +1,12 @@
 import { computeLevel } from "../../../core/levels.ts";
 import { storedOf, update } from "../../../http/declarations/table.ts";
-import type { Change, Store, Where } from "../../../store/store.ts";
+import type { Change, Where } from "../../../store/store.ts";
 import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
-import type { Revocations } from "../records/revocation.ts";
-import type { SecondFactorRule } from "./contract.ts";
+import type { GateParts } from "./parts.ts";
 import { mustHaveFactor } from "./policy.ts";
 
-/** The parts that end logins of level 1. */
-export interface EndingWeakParts {
-  readonly store: Store;
-  readonly revocations: Pick<Revocations, "endLoginsBy">;
-  readonly rule: SecondFactorRule;
-}
+type Parts = Pick<GateParts, "store" | "revocations" | "rule">;
 
 const PAGE = 200;
 
@@ -23,7 +17,7 @@ const MOST_ATTEMPTS = 5;
  * Ends, at the start, every login of level 1 of the accounts that must have a factor and have none. They stay ended if the rule is taken
  * away again. Each account is marked until its next login of level 1, so a start that was interrupted goes on with the rest.
  */
-export async function endWeakLogins(parts: EndingWeakParts, now: number): Promise<void> {
+export async function endWeakLogins(parts: Parts, now: number): Promise<void> {
   const { store, rule } = parts;
   if (rule === "optional") return;
   for (let last = 0; ;) {
@@ -43,7 +37,7 @@ export async function endWeakLogins(parts: EndingWeakParts, now: number): Promis
 }
 
 /** Ends every login of level 1 of an account that must have a factor and has none. */
-export async function endWeakLoginsOf(parts: EndingWeakParts, userId: number, now: number): Promise<void> {
+export async function endWeakLoginsOf(parts: Parts, userId: number, now: number): Promise<void> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const row = await parts.store.find(accountsCollection, userId);
     const changes = row === null ? [] : await weakLoginsEnd(parts, accountOf(row), now);
@@ -53,7 +47,7 @@ export async function endWeakLoginsOf(parts: EndingWeakParts, userId: number, no
 
 /** Returns the changes that end the logins of level 1 of an account, for example when its user becomes an administrator. */
 export async function weakLoginsEnd(
-  { revocations, rule }: Omit<EndingWeakParts, "store">,
+  { revocations, rule }: Omit<Parts, "store">,
   account: Account,
   now: number,
 ): Promise<readonly Change[]> {

@@ -1,7 +1,6 @@
 import type { Scheme, AssuranceCheck } from "../../../access/scheme/scheme.ts";
 import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
-import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
-import type { Call, Reply } from "../../../core/call/call.ts";
+import type { Call } from "../../../core/call/call.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { markHash } from "../../../core/crypto/password-hash.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
@@ -11,96 +10,29 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { updateAll, type ChangedIn } from "../../../http/declarations/table.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
-import { StoreUnavailable, type Change, type JSONValue, type Store } from "../../../store/store.ts";
+import { StoreUnavailable, type Change } from "../../../store/store.ts";
 import { accountsCollection, type Account, type Accounts } from "../records/accounts.ts";
 import { equals, timeText } from "../records/conditions.ts";
 import { refuseLoginCSRF } from "../requests/cookies.ts";
 import { admit, type Admission } from "./admission.ts";
 import { isBuiltInScheme } from "./built-in-schemes.ts";
-import type {
-  Beginning,
-  BeginningOptions,
-  FactorKind,
-  FirstProof,
-  FirstProofBody,
-  LoginAttempt,
-  MailStep,
-  SecondFactorRule,
-  StoredFactor,
-} from "./contract.ts";
+import type { Beginning, FactorKind, FirstProof, LoginAttempt } from "./contract.ts";
+import { endWeakLoginsOf } from "./ending-weak.ts";
 import { proofOf } from "./factors.ts";
-import type { PendingLogin, PendingLogins } from "./pending.ts";
+import type { Gate, GateParts, ProvedLogin, WaitingLogin } from "./parts.ts";
 import { neededByIdentity, neededLevel } from "./policy.ts";
 
-/** The parts of the gate of one service. */
-export interface GateParts {
-  readonly store: Store;
-  readonly accounts: Accounts;
-  readonly throttle: LoginThrottle;
-  readonly pending: PendingLogins;
-  readonly rule: SecondFactorRule;
-  /** Returns the change that stores the data of a factor after an answer. */
-  use(factor: StoredFactor, data: JSONValue, now: number): Change;
-  /** Ends the logins of level 1 of an account that must have a factor and has none. */
-  endWeak(userId: number, now: number): Promise<void>;
-  /** Returns the challenge of a 401 for this call. */
-  challenge(call: Call): string;
-  /** Returns the problem that asks the client of a waiting login for the next proof. */
-  askFor(context: Context, waiting: WaitingLogin): Promise<Problem>;
-}
+/** What the gate knows of its service. */
+type Parts = Pick<
+  GateParts,
+  "store" | "accounts" | "throttle" | "revocations" | "rule" | "pending" | "factors" | "challenge"
+>;
 
-/** A login that waits for another proof, and the name that its client receives. */
-export interface WaitingLogin {
-  readonly account: Account;
-  readonly name: string;
-  readonly login: PendingLogin;
-  readonly keptBy: "cookie" | "text";
-}
-
-/** A login whose proofs are known, in the form that its admission needs. */
-export interface ProvedLogin extends Pick<LoginAttempt, "account" | "storedHash"> {
-  readonly proofs: readonly Proof[];
-}
-
-/** Decides for every login whether the proofs are enough. Writes nothing before that. */
-export interface Gate {
-  readonly rule: SecondFactorRule;
-  /**
-   * Starts the login if its proofs are enough for its account. Otherwise ends the request with 401 `factor_required`, which names the
-   * waiting login, or with 401 `invalid_credentials` if the account may not log in.
-   */
-  beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
-  /**
-   * Admits a waiting login after its last proof. `more` are changes for the same transaction. The account of `login` is
-   * the account after these changes. Returns null if another request has used the same proof first. Ends the request with
-   * 401 `factor_required` if the proofs are not enough for the account.
-   */
-  admitLogin(call: Call, login: ProvedLogin, more: readonly Change[]): Promise<Admission | null>;
-  /**
-   * Makes the admission of a confirmed login, and writes the changes that use up its proof. Returns null if another
-   * request has used the same proof first. Ends the request with 401 `factor_required` if the proofs are not enough for the account.
-   */
-  admitConfirmed(call: Call, login: ProvedLogin, changes: readonly Change[]): Promise<Admission | null>;
-  /** Decides whether an accepted credential proves enough for its account. */
-  readonly checkAssurance: AssuranceCheck;
-  /** True if these proofs are enough for the account. */
-  isEnough(account: Account, proofs: readonly Proof[]): boolean;
-  /** Registers a kind of login and returns it. Throws `DeclarationError` if its name is taken. */
-  registerLogin<O extends BeginningOptions>(kind: Beginning<O>): Beginning<O>;
-  /** Registers a first proof other than a password. */
-  registerFirstProof(proof: FirstProof): void;
-  /** Returns the registered first proof whose members are all in this body. Returns null if there is none. */
-  findFirstProof(body: FirstProofBody): FirstProof | null;
-  /** Registers a kind of factor. Throws `DeclarationError` if its name is taken. */
-  registerFactorKind(kind: FactorKind): void;
-  /** The proof by mail before a first factor is added. Its member `step` is null if mail is off. */
-  readonly mail: { step: MailStep | null };
-  readonly beginnings: ReadonlyMap<string, Beginning>;
-  readonly kinds: ReadonlyMap<string, FactorKind>;
-}
-
-/** Makes the gate of one service. */
-export function makeGate(parts: GateParts): Gate {
+/**
+ * Makes the gate of one service: the code that completes every login. `askFor` returns the problem that asks the client of a waiting login
+ * for the next proof.
+ */
+export function makeGate(parts: Parts, askFor: (context: Context, waiting: WaitingLogin) => Promise<Problem>): Gate {
   const { accounts, rule, pending } = parts;
   const beginnings = new Map<string, Beginning>();
   const kinds = new Map<string, FactorKind>();
@@ -114,7 +46,7 @@ export function makeGate(parts: GateParts): Gate {
       const isLogin = identity.sessionId !== undefined || identity.family !== undefined;
       if (decided !== insufficient || !isLogin || identity.actor !== undefined) return decided;
       // A refused login stays refused, also after the rule is taken away.
-      return parts.endWeak(identity.id, call.now).then(() => decided);
+      return endWeakLoginsOf(parts, identity.id, call.now).then(() => decided);
     });
 
   const decide = (scheme: Scheme, identity: Identity): Eventually<Identity | Rejection> => {
@@ -136,7 +68,6 @@ export function makeGate(parts: GateParts): Gate {
     (identity.level ?? 1) >= neededByIdentity(identity, needs, rule) ? identity : insufficient;
 
   return {
-    rule,
     mail: { step: null },
     beginnings,
     kinds,
@@ -152,10 +83,10 @@ export function makeGate(parts: GateParts): Gate {
       if (!isEnough(account, proofs)) {
         const login = { purpose: "login", proofs, beginning: begin.name, options, holder: null } as const;
         const created = await pending.create(account, login, context.call);
-        throw await parts.askFor(context, { account, keptBy, ...created });
+        throw await askFor(context, { account, keptBy, ...created });
       }
       const { used } = attempt;
-      const changes = used === undefined ? [] : [parts.use(used.factor, used.data, context.call.now)];
+      const changes = used === undefined ? [] : [parts.factors.use(used.factor, used.data, context.call.now)];
       const admission = await admitLogin(parts, context.call, { ...attempt, proofs }, changes);
       if (admission === null) throw refused(parts, context.call, "invalid_credentials");
       return begin.start(context, admission, options);
@@ -181,7 +112,7 @@ export function makeGate(parts: GateParts): Gate {
 }
 
 function refused(
-  { challenge }: Pick<GateParts, "challenge">,
+  { challenge }: Parts,
   call: Call,
   code: "invalid_credentials" | "factor_required",
   detail?: string,
@@ -249,7 +180,7 @@ function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {
  * given generation of the account. So if the account's logins are revoked at the same time, this login is revoked too.
  */
 async function admitLogin(
-  parts: GateParts,
+  parts: Parts,
   call: Call,
   { account, proofs, storedHash = account.passwordHash }: ProvedLogin,
   more: readonly Change[],

@@ -1,37 +1,19 @@
 import { problem } from "../../../core/problem/problem.ts";
-import { OVERTAKEN, type Change, type Collection, type Key, type Store, type Where } from "../../../store/store.ts";
+import { OVERTAKEN, type Change, type Where } from "../../../store/store.ts";
 import { accountsCollection, type Account } from "../records/accounts.ts";
 import { equals, ofUser } from "../records/conditions.ts";
-import type { StoredFactor } from "./contract.ts";
+import type { LeavingWay, OutsideLogin } from "./contract.ts";
 import { factorsCollection, makeFactors } from "./factors.ts";
-import type { Gate } from "./gate.ts";
+import type { GateParts } from "./parts.ts";
 
-/** Rows of a collection with a `user_id`, each of which lets its user log in because another party vouches for the user. */
-export interface OutsideLogin {
-  readonly collection: Collection;
-  /** Only these rows. Default: all. */
-  readonly where?: Where;
-}
-
-/** The way to log in that a request removes: a factor, or a row of an outside login. */
-export type LeavingWay = { readonly factor: StoredFactor } | { readonly collection: Collection; readonly id: Key };
-
-/** The parts that know how an account can log in. */
-export interface WaysParts {
-  readonly store: Store;
-  readonly gate: Pick<Gate, "kinds">;
-  readonly outsideLogins: readonly OutsideLogin[];
-}
+/** What decides how an account can log in. */
+type Parts = Pick<GateParts, "store" | "gate" | "outsideLogins">;
 
 /**
  * Returns the changes that refuse the transaction if the account loses its last way to log in: its password, a passkey, or an outside
  * party that vouches for it. Ends the request (409 `last_login`) if there is no other way now.
  */
-export async function keepOtherLogin(
-  parts: WaysParts,
-  account: Account,
-  leaving: LeavingWay,
-): Promise<readonly Change[]> {
+export async function keepOtherLogin(parts: Parts, account: Account, leaving: LeavingWay): Promise<readonly Change[]> {
   // This `require` locks the row of the account. If two requests remove different ways at the same time, the second one is refused.
   const where = { all: [equals("id", account.id), equals("generation", account.generation)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
@@ -45,14 +27,14 @@ export async function keepOtherLogin(
  * Finds a passkey or an outside login with which the account can log in without a password. Returns the changes that require
  * it to stay: if another request removes it first, the transaction is refused as `OVERTAKEN`. Returns null if the account has none.
  */
-export async function findWay(parts: WaysParts, account: Account): Promise<readonly Change[] | null> {
+export async function findWay(parts: Parts, account: Account): Promise<readonly Change[] | null> {
   const found = await findFurther(parts, account, null);
   return found === null ? null : [{ kind: "require", ...found, atLeast: 1, name: OVERTAKEN }];
 }
 
 /** Returns a way to log in other than a password, and other than `leaving`. */
 async function findFurther(
-  parts: WaysParts,
+  parts: Parts,
   account: Account,
   leaving: LeavingWay | null,
 ): Promise<FurtherLoginRows | null> {
@@ -61,7 +43,7 @@ async function findFurther(
 
 type FurtherLoginRows = Pick<OutsideLogin, "collection"> & { readonly where: Where };
 
-async function findOutsideLogin({ store, outsideLogins }: WaysParts, { id }: Account, leaving: LeavingWay | null) {
+async function findOutsideLogin({ store, outsideLogins }: Parts, { id }: Account, leaving: LeavingWay | null) {
   for (const { collection, where } of outsideLogins) {
     const isLeaving = leaving !== null && "collection" in leaving && leaving.collection === collection;
     const others: Where = {
@@ -78,7 +60,7 @@ async function findOutsideLogin({ store, outsideLogins }: WaysParts, { id }: Acc
 }
 
 async function findPasskey(
-  { store, gate }: WaysParts,
+  { store, gate }: Parts,
   { id }: Account,
   leaving: LeavingWay | null,
 ): Promise<FurtherLoginRows | null> {

@@ -9,9 +9,12 @@ import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
 import type { Store } from "../../../store/store.ts";
 import { accountsIn, type Person } from "../../../testing/accounts.ts";
 import { callOf } from "../../../testing/calls.ts";
-import { makeGate, type Gate } from "../gate/gate.ts";
+import { makeFactors } from "../gate/factors.ts";
+import { makeGate } from "../gate/gate.ts";
+import type { Gate } from "../gate/parts.ts";
 import { makePendingLogins } from "../gate/pending.ts";
 import { accountsCollection, type Accounts } from "../records/accounts.ts";
+import { makeRevocations } from "../records/revocation.ts";
 import { checkNewPassword, makePasswords } from "./passwords.ts";
 
 const foreignHash = "pbkdf2_sha256$260000$Xq3SaltOfDjango$m8hu99PQl2ruiMx5Xl7nkwFTI6PEvlX8P6QCdbypeI4=";
@@ -34,17 +37,17 @@ async function set(limit = 10) {
 
 function createGate(store: Store, accounts: Accounts, throttle: LoginThrottle): Gate {
   const askFor = () => assert.fail("nothing more is asked");
-  return makeGate({
+  const parts = {
     store,
     accounts,
     throttle,
-    pending: makePendingLogins(store, throttle),
+    revocations: makeRevocations({ store, accessSeconds: () => 0, endWithGeneration: [], endWithAccount: [] }),
     rule: "optional",
-    endWeak: async () => {},
+    pending: makePendingLogins(store, throttle),
+    factors: makeFactors(store),
     challenge: () => "Session",
-    askFor,
-    use: askFor,
-  });
+  } as const;
+  return makeGate(parts, askFor);
 }
 
 const call = callOf({ now: Date.parse("2026-03-01T12:00:00Z") });

@@ -5,11 +5,12 @@ import { confirmedLevel, stepUpChallenge } from "../../../core/levels.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { admit, type Admission } from "../gate/admission.ts";
+import type { GateParts } from "../gate/parts.ts";
 import { neededByIdentity } from "../gate/policy.ts";
 import { isStillAdministrator, type Account } from "../records/accounts.ts";
 import { CREDENTIALS_SCOPE, mayChangeLogins } from "../requests/access.ts";
 import { allowChange, type LoginChange, type LoginPart } from "./login-change.ts";
-import type { UsersParts } from "./parts.ts";
+import type { AccountsParts } from "./parts.ts";
 
 /** The time for which a login is fresh, in milliseconds. */
 const FRESH_MS = 600_000;
@@ -25,7 +26,7 @@ interface ConfirmationOptions {
  * password replaces a fresh login (400 at `/current_password`).
  */
 export async function requireFreshLogin(
-  parts: UsersParts,
+  parts: GateParts,
   context: Context,
   password?: string,
   options: ConfirmationOptions = {},
@@ -74,7 +75,7 @@ export function isConfirmed(
  * (403).
  */
 export async function vouch(
-  parts: UsersParts,
+  parts: GateParts,
   context: Context,
   account: Account,
   password?: string,
@@ -96,7 +97,7 @@ export async function vouch(
  * Returns the expiry of a credential that is made through an external login, in milliseconds since the epoch. Returns null if it needs
  * none. Ends the request (403) if nothing may be made through such a login.
  */
-export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: Context): number | null {
+export function outsideEnd({ outsideCredentialsSeconds }: AccountsParts, context: Context): number | null {
   const { scheme, issuer, proofs = [] } = context.requireIdentity();
   const isVouched = proofs.some(({ method }) => method === "fed");
   if (scheme !== "remote-user" && issuer === undefined && !isVouched) return null;
@@ -113,7 +114,7 @@ export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: C
  * is changed by an administrator with a recent login.
  */
 export async function requireMayChange(
-  parts: UsersParts,
+  parts: GateParts,
   context: Context,
   account: Account,
   changed: readonly LoginPart[],
@@ -133,7 +134,7 @@ export async function requireMayChange(
  * password needs a login of the last ten minutes. Otherwise, the proof is the password.
  */
 async function requireOwnProof(
-  parts: UsersParts,
+  parts: GateParts,
   context: Context,
   account: Account,
   password: string | undefined,
@@ -147,7 +148,7 @@ async function requireOwnProof(
 
 /** Ends the request unless the caller is an administrator who may change these parts of another user's login now. */
 async function requireMayChangeOther(
-  parts: UsersParts,
+  parts: GateParts,
   context: Context,
   account: Account,
   changed: readonly LoginPart[],
@@ -196,7 +197,7 @@ export function requireNotActing(context: Context): void {
     throw problem("permission_denied", { detail: "A token that acts for a user cannot create or change credentials." });
 }
 
-function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account | null): boolean {
+function needsLevel2({ rule }: GateParts, identity: Identity, account: Account | null): boolean {
   if (identity.id === 0) return false;
   const needs = (account?.factors ?? 0) > 0 ? 2 : 1;
   return neededByIdentity(account ?? identity, needs, rule) === 2;
@@ -217,7 +218,7 @@ function isAhead({ proofs = [] }: Identity, now: number): boolean {
 
 /** Ends the request if `password` is not the account's password. A wrong password counts as a guess. */
 async function requirePassword(
-  { passwords }: Pick<UsersParts, "passwords">,
+  { passwords }: GateParts,
   call: Call,
   account: Account | null,
   password: string,

@@ -1,10 +1,10 @@
 import { updateAll, type ChangedIn } from "../../../http/declarations/table.ts";
 import type { Change } from "../../../store/store.ts";
 import { factorsCollection } from "../gate/factors.ts";
+import type { GateParts } from "../gate/parts.ts";
 import { accountsCollection, type Account } from "../records/accounts.ts";
 import { bindingsCollection } from "../records/bindings.ts";
 import { equals, ofUser, timeText } from "../records/conditions.ts";
-import type { AccountsParts } from "./parts.ts";
 
 /** True if the user, or an untrusted party, chose the address and no user has proved it yet. Another person may read its mailbox. */
 export function isPrepared({ emailVerifiedAt = null, emailOrigin = null }: Account): boolean {
@@ -15,7 +15,7 @@ export function isPrepared({ emailVerifiedAt = null, emailOrigin = null }: Accou
  * True if another person may have prepared this account for the owner of the mailbox: no user has proved the address yet, and it is not
  * known that somebody vouches for it. Accounts that an administrator, an import or the command line made are never prepared.
  */
-export async function mayBePrepared({ store }: Pick<AccountsParts, "store">, account: Account): Promise<boolean> {
+export async function mayBePrepared({ store }: Pick<GateParts, "store">, account: Account): Promise<boolean> {
   const { id, emailVerifiedAt = null, emailOrigin = null } = account;
   if (emailVerifiedAt !== null || emailOrigin === "vouched") return false;
   if (emailOrigin !== "given") return true;
@@ -41,7 +41,7 @@ export function verifyEmail(
  * Put the changes after those of `endAccount`, which wait for any request that changes the account at the same time.
  */
 export function endPreparedWays(
-  { outsideLogins, notify }: Pick<AccountsParts, "outsideLogins" | "notify">,
+  { outsideLogins, notify }: Pick<GateParts, "outsideLogins" | "notify">,
   account: Account,
   now: number,
 ): readonly Change[] {
@@ -63,7 +63,7 @@ const noWays = { factors: 0, password_hash: null, password_until: null, password
  * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends every other way to
  * log in to it, also API tokens and keys.
  */
-export async function proveAddress(parts: AccountsParts, account: Account, now: number): Promise<readonly Change[]> {
+export async function proveAddress(parts: GateParts, account: Account, now: number): Promise<readonly Change[]> {
   if (!(await mayBePrepared(parts, account))) return verifyEmail(account, now);
   return [...parts.revocations.endAccount(account, now, true), ...endPreparedWays(parts, account, now)];
 }

@@ -1,7 +1,7 @@
 import type { Issue } from "../../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../../http/request/exchange.ts";
 import { checkNewPassword } from "../../passwords/passwords.ts";
-import type { UsersParts } from "../../people/parts.ts";
+import type { AccountsParts } from "../../people/parts.ts";
 
 /** The names of the user who chooses the password. */
 interface Names {
@@ -11,7 +11,7 @@ interface Names {
 
 /** Ends the request (400) if a new password is not acceptable, for example too short, known from a breach, or equal to one of `names`. */
 export async function requireGoodPassword(
-  parts: UsersParts,
+  parts: AccountsParts,
   context: Context | null,
   password: string,
   names: Names,
@@ -26,7 +26,7 @@ export async function requireGoodPassword(
  * limit: each refusal counts as a sign-up.
  */
 async function isKnown(
-  { isBreached, throttle }: UsersParts,
+  { isBreached, throttle }: AccountsParts,
   context: Context | null,
   password: string,
 ): Promise<boolean> {

@@ -13,10 +13,10 @@ import { defineResource } from "../../../../resource/resource.ts";
 import { requireMayChange } from "../../people/fresh-proof.ts";
 import { loginColumns } from "../../people/login-change.ts";
 import type { AccountsParts } from "../../people/parts.ts";
+import { requireAccount } from "../../people/requiring.ts";
 import { accountsCollection } from "../../records/accounts.ts";
 import { equals } from "../../records/conditions.ts";
 import { proofField, withoutKey } from "../../requests/fresh-login.ts";
-import { requireAccount } from "../people.ts";
 
 /** The lifetime of an unused one-time password, in days. */
 const DAYS = 7;

@@ -13,8 +13,6 @@ export interface AccountsContract extends ServiceAccounts {
   requireUser(id: number): Promise<ShownUser>;
   /** Returns the changes that make a user and the account of the same id. `at` is their position in the transaction. */
   insertUser(user: NewUser, at?: number): readonly Change[];
-  /** Forgives the wrong passwords of an account, and of every address in the last minute. */
-  unlock(username: string, now: number): Promise<void>;
   /** The mounted resource of the users. */
   readonly users: UsersMount;
   /** The identities of proxies and outside issuers, each bound to an account. */

@@ -5,6 +5,8 @@ import type { AddressVerifier, Newcomer } from "../../records/verifying.ts";
 
 /** Changes passwords and addresses safely, after the caller or a proof by mail was checked. */
 export interface ChangingContract {
+  /** Forgives the wrong passwords of an account, and of every address in the last minute. */
+  unlock(username: string, now: number): Promise<void>;
   /**
    * Sets a password safely. Checks it as `/users` does (length, common and breached passwords, the user's and the
    * service's names), ends every session, token family, access token, pending login, link and code of the account, and

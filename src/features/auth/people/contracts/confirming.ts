@@ -2,8 +2,7 @@ import type { Reply } from "../../../../core/call/call.ts";
 import type { Proof } from "../../../../core/identity.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import type { Change } from "../../../../store/store.ts";
-import type { FindOutsideWays, Notify, WaitingConfirmation } from "../../gate/contract.ts";
-import type { LeavingWay, OutsideLogin } from "../../gate/ways.ts";
+import type { FindOutsideWays, LeavingWay, Notify, OutsideLogin, WaitingConfirmation } from "../../gate/contract.ts";
 import type { Account } from "../../records/accounts.ts";
 import type { Revocations } from "../../records/revocation.ts";
 

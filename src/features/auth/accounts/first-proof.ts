@@ -3,24 +3,8 @@ import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import type { FirstStep } from "../gate/contract.ts";
+import type { GateParts } from "../gate/parts.ts";
 import type { LoginBody } from "../people/contracts/logins.ts";
-import type { AccountsParts } from "../people/parts.ts";
-import type { Account } from "../records/accounts.ts";
-import type { ShownUser } from "../records/users.ts";
-
-/** Returns the account whose id is in the path. Ends the request with 404 if there is none. */
-export async function requireAccount({ accounts }: AccountsParts, context: Context): Promise<Account> {
-  const found = await accounts.find(context.id());
-  if (found === null) throw problem("not_found");
-  return found;
-}
-
-/** Returns a user in the form that callers see. Ends the request with 404 if there is none. */
-export async function requireUser({ store, users }: AccountsParts, id: number): Promise<ShownUser> {
-  const row = await store.find(users.collection, id);
-  if (row === null) throw problem("not_found");
-  return users.show(row.record);
-}
 
 /** The body of a login without any proof. */
 export const noProof: LoginBody = {
@@ -35,7 +19,7 @@ export const noProof: LoginBody = {
 
 /** Checks the first proof of a login. The response to a name and a password is the same for every reason of a failure. */
 export async function proveFirst(
-  { gate, passwords }: AccountsParts,
+  { gate, passwords }: GateParts,
   context: Context,
   body: LoginBody,
   schemes: readonly Scheme[],
