@@ -20,24 +20,12 @@ const PAGE = 500;
 /** The longest pause before all names are compared again, in milliseconds. */
 const LONGEST_PAUSE_MS = 600_000;
 
-/** The background work that completes and corrects the folded names. */
-export interface NamesUpkeep extends Repeating {
-  /** Compares all names once. Returns the number of corrected names. */
-  run(): Promise<number>;
-}
-
-/** Makes the work for the accounts of a store. */
-export function makeNamesUpkeep({
-  store,
-  observe,
-}: {
-  readonly store: Store;
-  readonly observe: Observer;
-}): NamesUpkeep {
-  async function run(signal?: AbortSignal): Promise<number> {
+/** Makes the work that completes and corrects the folded names. `run` returns the number of corrected names. */
+export function makeNamesUpkeep({ store, observe }: { readonly store: Store; readonly observe: Observer }): Repeating {
+  async function run(signal: AbortSignal): Promise<number> {
     let corrected = 0;
     let last: number | null = 0;
-    while (last !== null && signal?.aborted !== true) {
+    while (last !== null && !signal.aborted) {
       const start = performance.now();
       const page: Page = await readPage(store, last);
       for (const account of page.wrong) if (await correct(store, account)) corrected++;
@@ -48,7 +36,7 @@ export function makeNamesUpkeep({
   }
 
   const failure = "Usernames could not be folded. Some of them are not found in another spelling.";
-  return { run, ...makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe }) };
+  return makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe });
 }
 
 /** A username, and the id of its user. */
