@@ -77,14 +77,12 @@ async function findWrong(store: Store, names: readonly UserName[]): Promise<read
   });
 }
 
-/** Stores the folded name of a user. Another user may have an equal name. Returns false if the name has changed again. */
+/** Stores the folded name of a user. Returns false if the username has changed again. */
 async function correct(store: Store, { id, username }: UserName): Promise<boolean> {
-  const plain = isFoldedAnew(username) ? await store.findBy(accountsCollection, "username", caseFold(username)) : null;
   const where = { all: [equals("id", id), equals("username", username)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
   // If another user has an equal name, only the form for shared names is free.
-  const own = plain === null || plain.record["id"] === id ? [caseFold(username)] : [];
-  for (const folded of [...own, formatShared(username, id)]) {
+  for (const folded of [caseFold(username), formatShared(username, id)]) {
     const values = { user_id: id, username: folded };
     const insert: Change = { kind: "insert", collection: namesCollection, values };
     const outcome = await store.write({ changes: [same, dropName(id), insert] });
