@@ -165,12 +165,16 @@ test("keeps sessions, tokens and API tokens when it marks a hash later", async (
 });
 
 test("marks the hashes of many accounts, and stops in the middle", async (t) => {
+  // The pauses of the work let the process end, and the test would end silently.
+  const alive = setInterval(() => undefined, 1000);
+  t.after(() => clearInterval(alive));
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const hash = without(await readHash(api, ann.id));
   const people = await addPeople(api, 450, hash);
 
-  assert.equal(await makeMarking(partsOf(api)).run(), people.length);
+  // The service does the same work, so it may have marked some of them.
+  await makeMarking(partsOf(api)).run();
   for (const id of people) assert.equal(await readHash(api, id), mark + hash);
   const stopped = makeMarking(partsOf(api));
   await stopped.close();

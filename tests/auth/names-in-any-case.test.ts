@@ -186,6 +186,13 @@ test("refuses a verified sign-up and a moved address whose username equals anoth
 
   assert.deepEqual(problemOf(await confirm("one@example.com", { username: "smith" })), taken);
   assert.deepEqual(problemOf(await confirm("s@example.com")), taken);
+
+  const tom = await api.user("Tom");
+  const move = { email: "S@example.com", current_password: tom.password };
+  assert.equal((await api.post(`/users/${tom.id}/email`, move, tom.headers)).status, 202);
+  const code = (await api.mails())[0]!.text.match(/\d{8}/)![0];
+  const moved = await api.post("/api/email/confirm/", { email: move.email, code }, tom.headers);
+  assert.deepEqual(problemOf(moved), taken);
 });
 
 const proxy = "10.0.0.1";
@@ -293,6 +300,8 @@ test("follows an earlier version that writes beside this one", async (t) => {
   const old = await createAsOlder(api, "ſmith");
   const plain = await createAsOlder(api, "rise");
   assert.deepEqual(problemOf(await create(api, "riſe")), taken, "a name that both foldings fold alike needs no upkeep");
+  const unchecked = await api.post("/users", newcomer("riſe"), api.admin);
+  assert.deepEqual(problemOf(unchecked), taken, "the transaction itself refuses it too");
   assert.equal(await whoIs(api, "riſe"), plain);
   assert.equal(await upkeep(api), 1);
   assert.equal(await whoIs(api, "smith"), old);

@@ -21,24 +21,12 @@ const PAGE = 500;
 /** The longest pause before all names are compared again, in milliseconds. */
 const LONGEST_PAUSE_MS = 600_000;
 
-/** The background work that completes and corrects the folded names. */
-export interface NamesUpkeep extends Repeating {
-  /** Compares all names once. Returns the number of corrected names. */
-  run(): Promise<number>;
-}
-
-/** Makes the work for the accounts of a store. */
-export function makeNamesUpkeep({
-  store,
-  observe,
-}: {
-  readonly store: Store;
-  readonly observe: Observer;
-}): NamesUpkeep {
-  async function run(signal?: AbortSignal): Promise<number> {
+/** Makes the work that completes and corrects the folded names. `run` returns the number of corrected names. */
+export function makeNamesUpkeep({ store, observe }: { readonly store: Store; readonly observe: Observer }): Repeating {
+  async function run(signal: AbortSignal): Promise<number> {
     let corrected = 0;
     let last: number | null = 0;
-    while (last !== null && signal?.aborted !== true) {
+    while (last !== null && !signal.aborted) {
       const start = performance.now();
       const page: Page = await readPage(store, last);
       for (const account of page.wrong) if (await correct(store, account)) corrected++;
@@ -49,7 +37,7 @@ export function makeNamesUpkeep({
   }
 
   const failure = "Usernames could not be folded. Some of them are not found in another spelling.";
-  return { run, ...makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe }) };
+  return makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe });
 }
 
 interface Page {
@@ -84,14 +72,12 @@ async function findWrong(store: Store, names: readonly UserName[]): Promise<read
   });
 }
 
-/** Stores the folded name of a user. Another user may have an equal name. Returns false if the name has changed again. */
+/** Stores the folded name of a user. Returns false if the username has changed again. */
 async function correct(store: Store, { id, username }: UserName): Promise<boolean> {
-  const plain = isFoldedAnew(username) ? await store.findBy(accountsCollection, "username", caseFold(username)) : null;
   const where = { all: [equals("id", id), equals("username", username)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
   // If another user has an equal name, only the form for shared names is free.
-  const own = plain === null || storedOf(plain).id === id ? [caseFold(username)] : [];
-  for (const folded of [...own, formatShared(username, id)]) {
+  for (const folded of [caseFold(username), formatShared(username, id)]) {
     const named = insert(namesCollection, { values: { user_id: id, username: folded } });
     const outcome = await store.write({ changes: [same, dropName(id), named] });
     if (outcome.kind !== "taken") return outcome.kind === "written";

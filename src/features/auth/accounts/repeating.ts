@@ -10,6 +10,8 @@ const LEAST_PAUSE = 20;
 
 /** Work that a service repeats in the background as long as it runs. */
 export interface Repeating {
+  /** Does the work once. Returns the number of changes. */
+  run(): Promise<number>;
   /** Starts to do the work again and again. */
   open(): void;
   /** Stops after the portion that is running. */
@@ -18,7 +20,7 @@ export interface Repeating {
 
 /** The work, and what is logged if it fails. */
 export interface RepeatingOptions {
-  /** Does the work once. Returns the number of changes. Stops early with `signal`. */
+  /** Does the work once. Returns the number of changes. Stops after a portion if `signal` is aborted. */
   run(signal: AbortSignal): Promise<number>;
   readonly longestPauseMs: number;
   readonly failure: string;
@@ -48,6 +50,7 @@ export function makeRepeating({ run, longestPauseMs, failure: message, observe }
   }
 
   return {
+    run: () => run(signal),
     open() {
       // Only the pause can throw, when `close` ends it.
       ended = repeat().catch(() => undefined);

@@ -224,6 +224,21 @@ test("refuses a caller who fills the queue, with one read of the store, and refu
   await Promise.all(flood);
 });
 
+test("waits in the queue as the found account, whose addresses are known, if another spelling was typed", async () => {
+  await using house = await set();
+  const { store } = house;
+  const accounts: Accounts = { ...house.accounts, findByUsername: () => house.accounts.findByUsername("ada") };
+  const throttle = loginThrottle({ store });
+  const asked: string[] = [];
+  const isKnown: typeof throttle.isKnown = (from, name) => (asked.push(name), throttle.isKnown(from, name));
+  const passwords = makePasswords({ accounts, store, throttle: { ...throttle, isKnown }, cores: 1 });
+
+  await passwords.verify(call, "another spelling", "wrong");
+  await passwords.verify(call, "ADA", "wrong");
+
+  assert.deepEqual(asked, ["another spelling", "ada", "ADA"]);
+});
+
 function requireStatus(error: unknown): number {
   assert.ok(error instanceof Problem);
   return error.status;

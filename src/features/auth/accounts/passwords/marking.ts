@@ -20,18 +20,12 @@ const PAGE = 200;
 /** The longest pause before all factors are read again, in milliseconds. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** The background work that marks the password hashes of accounts with a second factor. */
-export interface Marking extends Repeating {
-  /** Marks every hash that lacks the mark. Returns the number of marked hashes. */
-  run(): Promise<number>;
-}
-
-/** Makes the work for the accounts of a store. */
-export function makeMarking({ store, observe }: { readonly store: Store; readonly observe: Observer }): Marking {
-  async function run(signal?: AbortSignal): Promise<number> {
+/** Makes the work that marks the password hashes of accounts with a second factor. `run` returns the number of marked hashes. */
+export function makeMarking({ store, observe }: { readonly store: Store; readonly observe: Observer }): Repeating {
+  async function run(signal: AbortSignal): Promise<number> {
     let marked = 0;
     let last: number | null = 0;
-    while (last !== null && signal?.aborted !== true) {
+    while (last !== null && !signal.aborted) {
       const start = performance.now();
       const page = await readPage(store, last);
       const unmarked = await findUnmarked(store, page.accounts);
@@ -45,7 +39,7 @@ export function makeMarking({ store, observe }: { readonly store: Store; readonl
 
   const failure =
     "Password hashes could not be marked. Older versions may accept these passwords without the second factor.";
-  return { run, ...makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe }) };
+  return makeRepeating({ run, longestPauseMs: LONGEST_PAUSE_MS, failure, observe });
 }
 
 /** Returns the accounts of a page of active factors, and the last id of the page. Null if there are no more pages. */
