@@ -56,3 +56,17 @@ test("lets each login name the members of a contract that it uses, and no others
       assert.ok(new RegExp(`[.{ ]${member}\\b`).test(uses), `${folder} does not use ${member}`);
   }
 });
+
+test("tells a login with a second factor in at most eight files, with functions that exist", () => {
+  const page = readFileSync(
+    path.join(import.meta.dirname, "../..", "docs/explanation/login-with-a-second-factor.md"),
+    "utf8",
+  );
+  const rows = [...page.matchAll(/^\| \d+ \| `([^`]+)` \| ([^|]+) \|/gm)];
+  assert.ok(rows.length > 0 && rows.length <= 8, `${rows.length} files`);
+  for (const [, file = "", names = ""] of rows) {
+    const code = readFileSync(path.join(source, file), "utf8");
+    for (const [, name = ""] of names.matchAll(/`(\w+)`/g))
+      assert.ok(new RegExp(`(?:function|class|async) ${name}\\b`).test(code), `${file} has no ${name}`);
+  }
+});

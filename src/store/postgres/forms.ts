@@ -247,5 +247,5 @@ function text(
 /** True if the column is a UUID, or refers to a record, whose key may be a UUID. */
 function isUUID({ rule, references }: Column): boolean {
   if (references !== undefined) return true;
-  return typeof rule === "object" && rule !== null && "kind" in rule && rule["kind"] === "uuid";
+  return typeof rule === "object" && rule !== null && "format" in rule && rule.format === "uuid";
 }

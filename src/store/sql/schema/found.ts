@@ -84,5 +84,5 @@ export function resolveRawName({ names }: ExistingTable, name: string): string {
 /** Returns the key of a collection as a column with the name `id`. */
 export function buildKeyColumn({ key, existing }: Collection): Column {
   const isUUID = existing?.found?.["id"]?.storage === "uuid";
-  return { name: "id", type: key, ...(isUUID ? { rule: { kind: "uuid" } } : {}) };
+  return { name: "id", type: key, ...(isUUID ? { rule: { format: "uuid" } } : {}) };
 }
