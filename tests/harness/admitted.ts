@@ -20,7 +20,7 @@ const anAccount: Account = {
   passwordHash: null,
   passwordUntil: null,
   generation: 0,
-  keptFamily: null,
+  remainingFamily: null,
   roleChanges: 0,
   createdAt: "2026-01-01T00:00:00.000Z",
   lastLoginAt: null,

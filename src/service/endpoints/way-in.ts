@@ -39,7 +39,7 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
     setUp(host) {
       const parts = { store: host.store, people: host.use(people), cookies };
       const root = describeRoot(parts.people.accounts.declared);
-      let found: Ways | null = null;
+      let found: EntryLinks | null = null;
       return {
         offer: null,
         endpoints: [
@@ -51,12 +51,16 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
             documentation,
             responses: { 200: root },
             async handle(context) {
-              const ways = (found ??= collectWays(host.service()));
+              const entryLinks = (found ??= collectLinks(host.service()));
               const below = (links: Links): Links =>
                 Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
-              const links = { resources: below(ways.resources), logins: below(ways.logins), ...below(ways.documents) };
+              const links = {
+                resources: below(entryLinks.resources),
+                logins: below(entryLinks.logins),
+                ...below(entryLinks.documents),
+              };
               const value = { service: title, ...(await whoCalls(parts, context)), links };
-              return root.reply(200, value, welcome(parts, context, ways));
+              return root.reply(200, value, welcome(parts, context, entryLinks));
             },
           }),
         ],
@@ -65,9 +69,9 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
   });
 }
 
-type Ways = Readonly<Record<"resources" | "logins" | "documents" | "descriptions", Links>>;
+type EntryLinks = Readonly<Record<"resources" | "logins" | "documents" | "descriptions", Links>>;
 
-function collectWays({ mounts, endpoints }: ServiceFacts): Ways {
+function collectLinks({ mounts, endpoints }: ServiceFacts): EntryLinks {
   const served = new Set(endpoints.map(({ path }) => path));
   const resources = Object.fromEntries(
     mounts
@@ -166,7 +170,7 @@ function summarizeProblem({ status, code, detail }: Problem): object {
   return { status, code, detail };
 }
 
-function welcome({ cookies }: WayInParts, context: Context, { descriptions }: Ways) {
+function welcome({ cookies }: WayInParts, context: Context, { descriptions }: EntryLinks) {
   const { refusal } = context;
   const described = Object.entries(descriptions).map(([rel, path]) => `<${context.at(path)}>; rel="${rel}"`);
   return {

@@ -384,11 +384,11 @@ async function connected(t: TestContext, connectionString: string): Promise<pg.C
 async function wallBefore(t: TestContext, url: string) {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
-  let way: "open" | "refused" | "silent" = "open";
+  let mode: "open" | "refused" | "silent" = "open";
   const wall = createServer({ noDelay: true }, (near) => {
-    if (way === "refused") return void near.destroy();
+    if (mode === "refused") return void near.destroy();
     sockets.add(near.on("error", () => undefined));
-    if (way === "silent") return;
+    if (mode === "silent") return;
     const far = connect({ port: Number(port), host: hostname, noDelay: true }).on("error", () => undefined);
     sockets.add(far);
     near.pipe(far).pipe(near);
@@ -403,10 +403,10 @@ async function wallBefore(t: TestContext, url: string) {
   t.after(() => (cut(), wall.close()));
   return {
     url: Object.assign(new URL(url), { port: String((wall.address() as AddressInfo).port) }).href,
-    open: () => void (way = "open"),
-    refuse: () => ((way = "refused"), cut()),
+    open: () => void (mode = "open"),
+    refuse: () => ((mode = "refused"), cut()),
     silence() {
-      way = "silent";
+      mode = "silent";
       for (const socket of sockets) socket.unpipe().pause();
     },
   };

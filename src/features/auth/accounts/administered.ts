@@ -14,7 +14,7 @@ export function requireAsGiven(administered: readonly string[], write: Write<Use
   const { kind, context } = write;
   if (kind === "delete" || context.identity?.role === "admin") return;
   if (kind === "create") return requireGivenFields(administered, context, write.draft.values, fields);
-  requireKept(administered, write.draft.values, write.current);
+  requireUnchanged(administered, write.draft.values, write.current);
 }
 
 /**
@@ -27,10 +27,10 @@ export function requireGivenFields(
   values: Readonly<Record<string, unknown>>,
   fields: Fields,
 ): void {
-  requireKept(administered, values, standards(administered, context, fields));
+  requireUnchanged(administered, values, standards(administered, context, fields));
 }
 
-function requireKept(
+function requireUnchanged(
   administered: readonly string[],
   draft: Readonly<Record<string, unknown>>,
   before: Readonly<Record<string, unknown>>,

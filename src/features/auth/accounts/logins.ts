@@ -120,13 +120,13 @@ async function endAll(parts: AccountsParts, context: Context): Promise<Reply> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const account = await requireAccount(parts, context);
     const isOwn = isOthers && identity.id === account.id;
-    const keptLogin = {
+    const ownLogin = {
       family: isOwn ? (identity.family ?? null) : null,
       sessionId: isOwn ? (identity.sessionId ?? null) : null,
     };
-    const changes = parts.revocations.endLogins(account, keptLogin, context.call.now);
+    const changes = parts.revocations.endLogins(account, ownLogin, context.call.now);
     if ((await parts.store.write({ changes })).kind !== "written") continue;
-    tell(parts, context, account.id, isOthers ? "others" : "all");
+    logEnding(parts, context, account.id, isOthers ? "others" : "all");
     return { status: 204, cache: "no-store" };
   }
   throw problem("unavailable", { headers: [["Retry-After", "1"]] });
@@ -153,7 +153,7 @@ async function endOne(
   const account = await requireAccount(parts, context);
   const id = context.params.session_id;
   if (!(await endAmong(parts.sources, account.id, id, context.call.now))) throw problem("not_found");
-  tell(parts, context, account.id, "one");
+  logEnding(parts, context, account.id, "one");
   return { status: 204, cache: "no-store" };
 }
 
@@ -164,7 +164,7 @@ async function endAmong(sources: readonly LoginSource[], userId: number, id: str
 
 type Which = Extract<Observation, { kind: "logins_ended" }>["which"];
 
-function tell({ observe }: AccountsParts, context: Context, userId: number, which: Which): void {
+function logEnding({ observe }: AccountsParts, context: Context, userId: number, which: Which): void {
   const { requestId } = context.call;
   observe({ kind: "logins_ended", requestId, userId, which, by: context.requireIdentity().id });
 }

@@ -7,7 +7,7 @@ import { OVERTAKEN, type Change, type Store } from "../../../store/store.ts";
 import { accountsCollection } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 import { dropName } from "../records/given-names.ts";
-import { formatShared, isFoldedAnew, isFoldedOf, namesCollection, type UserName } from "../records/names.ts";
+import { formatShared, differsInFolding, isFoldedOf, namesCollection, type UserName } from "../records/names.ts";
 import { makeRepeating, type Repeating } from "./repeating.ts";
 
 /*
@@ -68,7 +68,7 @@ async function findWrong(store: Store, names: readonly UserName[]): Promise<read
   return names.filter(({ id, username }) => {
     const value = folded.get(id);
     // Both foldings of any other name are equal, so it is found without the table.
-    return value === undefined ? isFoldedAnew(username) : !isFoldedOf(value, username);
+    return value === undefined ? differsInFolding(username) : !isFoldedOf(value, username);
   });
 }
 

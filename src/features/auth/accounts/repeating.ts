@@ -31,7 +31,7 @@ export interface RepeatingOptions {
 export function makeRepeating({ run, longestPauseMs, failure: message, observe }: RepeatingOptions): Repeating {
   const stopped = new AbortController();
   const { signal } = stopped;
-  const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
+  const failures = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
   let ended = Promise.resolve();
 
   async function repeat(): Promise<void> {
@@ -40,9 +40,9 @@ export function makeRepeating({ run, longestPauseMs, failure: message, observe }
       const start = performance.now();
       try {
         longestMs = (await run(signal)) > 0 ? FIRST_PAUSE_MS : Math.min(longestMs * 2, longestPauseMs);
-        telling.well();
+        failures.well();
       } catch (error) {
-        if (!signal.aborted) telling.failed(error);
+        if (!signal.aborted) failures.failed(error);
       }
       const tookMs = performance.now() - start;
       await wait(Math.max(longestMs, tookMs * LEAST_PAUSE), undefined, { ref: false, signal });

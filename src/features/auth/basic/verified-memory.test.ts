@@ -13,7 +13,7 @@ const ada: Account = {
   generation: 1,
   createdAt: "",
   lastLoginAt: null,
-  keptFamily: null,
+  remainingFamily: null,
   roleChanges: 0,
 };
 

@@ -15,7 +15,7 @@ const ada: Account = {
   generation: 1,
   createdAt: "",
   lastLoginAt: null,
-  keptFamily: null,
+  remainingFamily: null,
   roleChanges: 0,
 };
 const token = new Secret("a-token-of-32-characters-or-more");

@@ -125,7 +125,7 @@ export function activate(
     ...(codes === null ? [] : replaceCodes(parts, userId, codes.data, now)),
     ...parts.notify("factor_added", account, now),
   ];
-  const ended = isFirst ? { generation: account.generation + 1, keptFamily: null } : {};
+  const ended = isFirst ? { generation: account.generation + 1, remainingFamily: null } : {};
   return { changes, account: { ...account, ...marked, factors, ...ended }, recoveryCodes: codes?.codes ?? null };
 }
 

@@ -65,7 +65,7 @@ async function endBegunLogins(parts: GateParts, removal: FactorRemoval): Promise
   const id = String(factor.id);
   const isBegun = (proofs: readonly Proof[]) => proofs.some((proof) => proof.factor === id);
   const { proofs = [], family = null, sessionId = null } = own;
-  const isKept = proofs.some((proof) => proof.factor !== id);
-  const kept = isKept ? { family, sessionId } : { family: null, sessionId: null };
-  return parts.revocations.endLoginsBy(account, isBegun, kept, now);
+  const remains = proofs.some((proof) => proof.factor !== id);
+  const remaining = remains ? { family, sessionId } : { family: null, sessionId: null };
+  return parts.revocations.endLoginsBy(account, isBegun, remaining, now);
 }

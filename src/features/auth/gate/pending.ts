@@ -179,7 +179,7 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
 async function endOldest(
   store: Store,
   userId: number,
-  kept: { readonly key: string; readonly network: string },
+  stored: { readonly key: string; readonly network: string },
   now: number,
 ): Promise<void> {
   const where = { all: [ofUser(userId), later("expires_at", now)] };
@@ -189,8 +189,8 @@ async function endOldest(
   ];
   const rows = await store.list({ collection: pendingLoginsCollection, where, sort, limit: MOST_OF_AN_ACCOUNT * 2 });
   // Never ends the new login, which can look like the oldest one if the clock of this process is slow.
-  const others = rows.map(storedOf).filter(({ id }) => id !== kept.key);
-  const ended = new Set(others.filter(({ network }) => network === kept.network).slice(MOST_OF_A_NETWORK - 1));
+  const others = rows.map(storedOf).filter(({ id }) => id !== stored.key);
+  const ended = new Set(others.filter(({ network }) => network === stored.network).slice(MOST_OF_A_NETWORK - 1));
   const left = others.filter((each) => !ended.has(each));
   const isKnown = ({ network }: PendingRecord): boolean => network?.startsWith(KNOWN) === true;
   const byWorth = [...left.filter(isKnown), ...left.filter((each) => !isKnown(each))];

@@ -78,14 +78,14 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
       const { text, entries } = await fetchKeySet(jwksURL, fetch);
       if (held?.text !== text) held = { set: readKeySet(entries), text, at: now };
       else held = { ...held, at: now };
-      if (isDown) tell("info", "can be fetched again.");
+      if (isDown) report("info", "can be fetched again.");
       isDown = false;
     } catch (error) {
       if (!(error instanceof KeySetFault)) throw error;
       isDown = true;
       const until = held === null ? null : new Date(held.at + usableMs).toISOString();
       const meanwhile = until === null ? "Its tokens get 503." : `The previous keys are used until ${until}.`;
-      tell("error", `cannot be fetched: ${error.message}. ${meanwhile}`);
+      report("error", `cannot be fetched: ${error.message}. ${meanwhile}`);
     }
   }
 
@@ -94,8 +94,8 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
     const open = jwks.filter((jwk) => !isSecret(jwk));
     const secret = jwks.length - open.length;
     const keys = open.flatMap((jwk) => readKey(jwk, algorithms));
-    if (secret > 0) tell("error", `contain ${secret} private or symmetric ones, which are not used.`);
-    if (keys.length === 0) tell("error", `contain none for ${algorithms.join(", ")}: its tokens are refused.`);
+    if (secret > 0) report("error", `contain ${secret} private or symmetric ones, which are not used.`);
+    if (keys.length === 0) report("error", `contain none for ${algorithms.join(", ")}: its tokens are refused.`);
     return {
       find: (kid, alg) =>
         choose(
@@ -110,7 +110,7 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
     throw unavailable(issuer, triedAt + floorMs - now);
   }
 
-  function tell(level: "error" | "info", what: string): void {
+  function report(level: "error" | "info", what: string): void {
     observe({ kind: "notice", level, message: `The keys of the issuer ${issuer} ${what}` });
   }
 

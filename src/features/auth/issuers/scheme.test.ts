@@ -88,7 +88,7 @@ function createAccount(id: number, username: string, active = true): Account {
     generation: 1,
     createdAt,
     lastLoginAt: null,
-    keptFamily: null,
+    remainingFamily: null,
     roleChanges: 0,
   };
 }

@@ -244,6 +244,6 @@ const ada = {
   generation: 1,
   createdAt: "2026-01-01T00:00:00.000Z",
   lastLoginAt: null,
-  keptFamily: null,
+  remainingFamily: null,
   roleChanges: 0,
 } as const;

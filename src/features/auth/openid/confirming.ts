@@ -46,18 +46,18 @@ export async function confirmLogin(
 }
 
 /** Finds the providers that can confirm a login of the account: those with a linked identity that say when their user logged in. */
-export async function findProviderWays(
+export async function findProviderConfirmations(
   { clients, identities }: ProviderLoginParts,
   context: Context,
   { id }: Account,
 ): Promise<readonly OutsideWay[]> {
   const issuers = new Set((await identities.list(id)).map(({ issuer }) => issuer));
-  const ways: OutsideWay[] = [];
+  const confirmations: OutsideWay[] = [];
   for (const client of clients.values()) {
     const { provider } = client;
     if (!issuers.has(provider.issuer) || !(await client.sendsAuthTime(context.call.now))) continue;
     const start = `${startPath(context, provider.id)}?confirm=true`;
-    ways.push({ id: `provider-${provider.id}`, kind: "provider", label: provider.title, start });
+    confirmations.push({ id: `provider-${provider.id}`, kind: "provider", label: provider.title, start });
   }
-  return ways;
+  return confirmations;
 }

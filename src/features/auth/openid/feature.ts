@@ -7,7 +7,7 @@ import type { Beginning } from "../gate/contract.ts";
 import { PRUNE_SECONDS } from "../people/options.ts";
 import type { AccountsFeature } from "../people/people.ts";
 import { loadLibrary, makeProviderClient, type ProviderClient } from "./client.ts";
-import { findProviderWays } from "./confirming.ts";
+import { findProviderConfirmations } from "./confirming.ts";
 import { completeProvider, providersMistakes, type IdentityProviderDeclaration } from "./declaration.ts";
 import { makeFlows, usedFlowsCollection } from "./flows.ts";
 import { identitiesCollection, makeIdentities } from "./identities.ts";
@@ -66,7 +66,9 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
       const { providers } = options;
       host
         .use(people)
-        .confirming.registerOutsideConfirmation((context, account) => findProviderWays(parts, context, account));
+        .confirming.registerOutsideConfirmation((context, account) =>
+          findProviderConfirmations(parts, context, account),
+        );
       return {
         offer: null,
         endpoints: [...providerLoginEndpoints(parts), ...identityEndpoints(parts)],

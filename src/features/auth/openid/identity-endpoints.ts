@@ -112,12 +112,12 @@ async function unlink(parts: ProviderLoginParts, context: IdentityContext): Prom
   const removedLogin = { collection: identitiesCollection, id: identity.id };
   const conditions = isOwn ? await confirming.keepOtherLogin(account, removedLogin) : [];
   const { family = null, sessionId = null } = context.requireIdentity();
-  const kept = isOwn ? { family, sessionId } : { family: null, sessionId: null };
+  const remaining = isOwn ? { family, sessionId } : { family: null, sessionId: null };
   const { now } = context.call;
   const changes = [
     ...conditions,
     identities.unlink(identity),
-    ...(await confirming.endLoginsBy(account, (proofs) => isBegunBy(identity, proofs), kept, now)),
+    ...(await confirming.endLoginsBy(account, (proofs) => isBegunBy(identity, proofs), remaining, now)),
     ...confirming.notify("identity_unlinked", account, now),
   ];
   const { kind } = await store.write({ changes });

@@ -40,7 +40,7 @@ export function verifyEmail(
  * Returns the changes that delete the factors, passkeys, identities and password of a prepared account. `endAccount` does not delete these.
  * Put the changes after those of `endAccount`, which wait for any request that changes the account at the same time.
  */
-export function endPreparedWays(
+export function endPreparedLogins(
   { outsideLogins, notify }: Pick<GateParts, "outsideLogins" | "notify">,
   account: Account,
   now: number,
@@ -51,13 +51,13 @@ export function endPreparedWays(
     // Also deletes rows that do not count as a way to log in at present, for example of a provider that is no longer configured.
     ...outsideLogins.map(({ collection }): Change => ({ kind: "deleteAll", collection, where })),
     // No identity from outside is bound to the account by its username again.
-    ...verifyEmail(account, now, { ...noWays, username_origin: "chosen" }),
+    ...verifyEmail(account, now, { ...noLogin, username_origin: "chosen" }),
     // The address is proved now. So the notice is not one to a stranger.
     ...notify("ways_ended", { ...account, emailVerifiedAt: timeText(now) }, now),
   ];
 }
 
-const noWays = { factors: 0, password_hash: null, password_until: null, password_once: null } as const;
+const noLogin = { factors: 0, password_hash: null, password_until: null, password_once: null } as const;
 
 /**
  * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends every other way to
@@ -65,5 +65,5 @@ const noWays = { factors: 0, password_hash: null, password_until: null, password
  */
 export async function proveAddress(parts: GateParts, account: Account, now: number): Promise<readonly Change[]> {
   if (!(await mayBePrepared(parts, account))) return verifyEmail(account, now);
-  return [...parts.revocations.endAccount(account, now, true), ...endPreparedWays(parts, account, now)];
+  return [...parts.revocations.endAccount(account, now, true), ...endPreparedLogins(parts, account, now)];
 }

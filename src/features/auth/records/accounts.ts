@@ -30,7 +30,7 @@ export interface Account {
    */
   readonly generation: number;
   /** The one token family of an older generation that stays valid. Null: none. */
-  readonly keptFamily: string | null;
+  readonly remainingFamily: string | null;
   /**
    * The number of changes to the role, or to a field in the identity. Access tokens from before the last change are
    * invalid.
@@ -225,7 +225,7 @@ export function accountOf(row: Row<AccountRecord>): Account {
     passwordUntil: stored.password_until,
     passwordOnce: stored.password_once,
     generation: stored.generation,
-    keptFamily: stored.kept_family,
+    remainingFamily: stored.kept_family,
     roleChanges: stored.role_changes,
     factors: stored.factors,
     emailVerifiedAt: stored.email_verified_at,

@@ -3,7 +3,7 @@ import { caseFold } from "../../../store/fold.ts";
 import type { Change, KeyOf, Outcome, Where } from "../../../store/store.ts";
 import { accountsCollection } from "./accounts.ts";
 import { equals, ofUser } from "./conditions.ts";
-import { isFoldedAnew, isShared, namesCollection } from "./names.ts";
+import { differsInFolding, isShared, namesCollection } from "./names.ts";
 
 /**
  * Returns the changes that must accompany each write of a username. They store its case folding, and refuse the transaction (409 `taken`) if
@@ -28,7 +28,7 @@ export function giveName(user: number | KeyOf, username: string): readonly Chang
   };
   return [
     shared,
-    ...(isFoldedAnew(username) ? [stored] : []),
+    ...(differsInFolding(username) ? [stored] : []),
     ...(typeof user === "number" ? [dropName(user)] : []),
     insert(namesCollection, { values: { user_id: user, username: caseFold(username) } }),
   ];

@@ -36,7 +36,7 @@ const MOST_EQUAL = 2;
 const UNUSED_ID = 0;
 
 /** True if the two foldings differ for this name. */
-export function isFoldedAnew(name: string): boolean {
+export function differsInFolding(name: string): boolean {
   return caseFold(name) !== fold(name);
 }
 

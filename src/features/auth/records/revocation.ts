@@ -10,7 +10,7 @@ import { parseProofs, passwordAt } from "./proofs.ts";
 import { makeView, revocationsCollection, type RevocableClaims } from "./revoked.ts";
 
 /** The login of the caller, which stays valid when all others end. */
-export interface KeptLogin {
+export interface RemainingLogin {
   /** The token family of the caller's access token. */
   readonly family: string | null;
   /** The key of the caller's stored session. */
@@ -51,7 +51,7 @@ export interface Revocations {
    * Returns the changes that end every session, token family and access token except the kept one. Refused as `OVERTAKEN` in the same case
    * as `endAccount`.
    */
-  endLogins(account: Pick<Account, "id" | "generation">, keptLogin: KeptLogin, now: number): Change[];
+  endLogins(account: Pick<Account, "id" | "generation">, remainingLogin: RemainingLogin, now: number): Change[];
   /**
    * Returns the changes that end the stored logins with these proofs, for example the sessions that a deleted passkey began. Also ends every
    * token family except the kept one, because no row says what proved it. Refused as `OVERTAKEN` in the same case as `endAccount`.
@@ -59,7 +59,7 @@ export interface Revocations {
   endLoginsBy(
     account: Pick<Account, "id" | "generation">,
     isEnded: (proofs: readonly Proof[]) => boolean,
-    keptLogin: KeptLogin,
+    remainingLogin: RemainingLogin,
     now: number,
   ): Promise<readonly Change[]>;
   /** Returns the changes for a deletion. The other rows are deleted with the account by cascade. */
@@ -110,14 +110,14 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   const endOthersThan = (
     account: Pick<Account, "id" | "generation">,
     family: string | null,
-    kept: readonly (string | null)[],
+    remaining: readonly (string | null)[],
     now: number,
   ): Change[] => {
     const generation = account.generation + 1;
     return [
       ...nextGeneration(account, family),
       ...endWithGeneration.flatMap((each) =>
-        endOthers(each, matchEnded(findEnded(each), account.id), [family, ...kept], generation),
+        endOthers(each, matchEnded(findEnded(each), account.id), [family, ...remaining], generation),
       ),
       revoke({ user_id: account.id, generation, kept_family: family }, now),
     ];
@@ -148,10 +148,10 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     },
     endLogins: (account, { family, sessionId }, now) => endOthersThan(account, family, [sessionId], now),
     async endLoginsBy(account, isEnded, { family, sessionId }, now) {
-      const kept = [sessionId];
+      const remaining = [sessionId];
       for (const collection of endWithGeneration.filter(hasProofs))
-        kept.push(...(await findOthers(store, collection, account, isEnded)));
-      return endOthersThan(account, family, kept, now);
+        remaining.push(...(await findOthers(store, collection, account, isEnded)));
+      return endOthersThan(account, family, remaining, now);
     },
     endDeletedAccount({ id, generation }, now) {
       // The first generation of an account is the time of its creation. So this generation is above all generations of the deleted account,
@@ -218,18 +218,18 @@ function deleteRows(collection: Collection, where: Where): Change {
 function endOthers(
   collection: Collection,
   ended: Where,
-  keptIds: readonly (string | null)[],
+  remainingIds: readonly (string | null)[],
   generation: number,
 ): readonly Change[] {
   // The ids of kept logins are texts, so no row with an integer key is kept.
   if (collection.key === "integer") return [deleteRows(collection, ended)];
-  const [others, keptRows] = (["ne", "eq"] as const).map((operator): Where => {
-    const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
+  const [others, remainingRows] = (["ne", "eq"] as const).map((operator): Where => {
+    const ids = remainingIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
     return { all: [ended, operator === "ne" ? { all: ids } : { any: ids }] };
   });
   const change = deleteRows(collection, others!);
   return hasGenerationColumn(collection)
-    ? [change, { kind: "updateAll", collection, where: keptRows!, values: { generation } }]
+    ? [change, { kind: "updateAll", collection, where: remainingRows!, values: { generation } }]
     : [change];
 }
 

@@ -40,7 +40,7 @@ interface EndedUser {
   /** A token with fewer role changes is invalid. */
   roleChanges: number;
   /** The one family of an older generation that stays valid. */
-  keptFamily: string | null;
+  remainingFamily: string | null;
   expiresAt: number;
 }
 
@@ -65,7 +65,7 @@ export function makeView(): View {
       families.delete(family);
       families.set(family, expiresAt);
     } else if (user_id !== null && generation !== null) {
-      takeUser(user_id, { generation, role, roleChanges: role_changes ?? 0, keptFamily: kept_family, expiresAt });
+      takeUser(user_id, { generation, role, roleChanges: role_changes ?? 0, remainingFamily: kept_family, expiresAt });
     }
   };
 
@@ -76,7 +76,7 @@ export function makeView(): View {
     const expiresAt = Math.max(existing?.expiresAt ?? 0, ended.expiresAt);
     if (existing === undefined || ended.generation > existing.generation) {
       // Tokens of the new generation already have the new role. Only a kept family can have tokens with an older role.
-      const before = ended.keptFamily === null ? undefined : existing;
+      const before = ended.remainingFamily === null ? undefined : existing;
       const roleChanges = Math.max(ended.roleChanges, before?.roleChanges ?? 0);
       users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges, expiresAt });
     } else {
@@ -84,7 +84,7 @@ export function makeView(): View {
         generation: existing.generation,
         role: ended.role ?? existing.role,
         roleChanges: Math.max(existing.roleChanges, ended.roleChanges),
-        keptFamily: existing.keptFamily,
+        remainingFamily: existing.remainingFamily,
         expiresAt,
       });
     }
@@ -114,7 +114,7 @@ export function makeView(): View {
 }
 
 function isEnded(ended: EndedUser, { gen, role, roleChanges, fam }: RevocableClaims): boolean {
-  if (gen < ended.generation && fam !== ended.keptFamily) return true;
+  if (gen < ended.generation && fam !== ended.remainingFamily) return true;
   // The token belongs to a later account with the same id, and the role of the entry does not apply to it.
   if (gen > ended.generation) return false;
   return roleChanges < ended.roleChanges || (ended.role !== null && ended.role !== role);

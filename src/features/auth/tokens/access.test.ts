@@ -23,7 +23,7 @@ const ada: Account = {
   generation: 3,
   createdAt: "2026-01-01T00:00:00.000Z",
   lastLoginAt: null,
-  keptFamily: null,
+  remainingFamily: null,
   roleChanges: 0,
 };
 
@@ -107,8 +107,8 @@ test("rejects a new token that does not match its account, even without a known 
     [{}, "accepted"],
     [{ active: false }, "rejected"],
     [{ generation: 4 }, "rejected"],
-    [{ generation: 4, keptFamily: "family" }, "accepted"],
-    [{ generation: 4, keptFamily: "another" }, "rejected"],
+    [{ generation: 4, remainingFamily: "family" }, "accepted"],
+    [{ generation: 4, remainingFamily: "another" }, "rejected"],
     [{ role: "user" }, "rejected"],
     [{ roleChanges: 1 }, "rejected"],
   ];

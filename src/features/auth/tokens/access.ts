@@ -265,7 +265,7 @@ interface OwnClaims {
 /** True if the account still matches the token. */
 function matchesAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Account | null): boolean {
   if (account === null || !account.active) return false;
-  const isSameLogin = gen === account.generation || fam === account.keptFamily;
+  const isSameLogin = gen === account.generation || fam === account.remainingFamily;
   return isSameLogin && role === account.role && roleChanges === account.roleChanges;
 }
 

@@ -46,7 +46,7 @@ export async function findActor(
 ): Promise<Actor | null> {
   const account = (await accounts?.find(sub)) ?? null;
   if (account === null || !account.active || account.role !== "admin") return null;
-  const isSameLogin = gen === account.generation || (fam !== "" && fam === account.keptFamily);
+  const isSameLogin = gen === account.generation || (fam !== "" && fam === account.remainingFamily);
   if (!isSameLogin || roleChanges !== account.roleChanges) return null;
   return Object.freeze({ id: account.id, username: account.username });
 }

@@ -23,10 +23,10 @@ function put(...keys: readonly object[]): void {
 }
 
 function watch() {
-  const heard: Observation[] = [];
+  const observations: Observation[] = [];
   let now = 0;
-  const keys = watchSigningKeys(file, { observe: (observation) => heard.push(observation), now: () => now });
-  return { keys, heard, wait: (ms: number) => (now += ms) };
+  const keys = watchSigningKeys(file, { observe: (observation) => observations.push(observation), now: () => now });
+  return { keys, heard: observations, wait: (ms: number) => (now += ms) };
 }
 
 test("signs with a new key within a second, and looks for an unknown key immediately", () => {

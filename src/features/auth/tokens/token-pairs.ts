@@ -211,5 +211,5 @@ async function readLiveToken(
  * revoked.
  */
 function isOfCurrentLogin({ generation, family }: RefreshToken, account: Account): boolean {
-  return generation === account.generation || family === account.keptFamily;
+  return generation === account.generation || family === account.remainingFamily;
 }

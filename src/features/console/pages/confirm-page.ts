@@ -140,12 +140,12 @@ export function drawConfirmed(view: View): Drawn | null {
       ? html`<input type="hidden" name="${name}" value="${value}" /> `
       : html`<input type="hidden" name="${name}" data-type="json" value="${JSON.stringify(value)}" /> `,
   );
-  const way: Markup = typed
+  const target: Markup = typed
     ? html` data-method="${method}" data-path="${path}"${match === null ? "" : html` data-match="${match}"`}`
     : html` method="post" action="${path}"`;
   const title = "You have confirmed";
   const main = html`${drawHead(title, "Your request is not sent yet.")}
-    <form class="panel form"${way} aria-label="Your request">
+    <form class="panel form"${target} aria-label="Your request">
       ${inputs}
       <p><code>${method} ${path}</code></p>
       <div class="row"><button class="btn main">Send it now</button> <a class="btn" href="${readNext(view)}">Do not send it</a></div>

@@ -128,7 +128,7 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
   const isRead = view.call.method === "GET" || view.call.method === "HEAD";
   const link = (at: string, words: PageContent): Markup =>
     html`<a class="btn" href="${resolveAddress(view, at)}">${words}</a>`;
-  const ways: readonly PageContent[] = [
+  const links: readonly PageContent[] = [
     seconds === undefined
       ? ""
       : html`<p>Wait ${seconds} ${seconds === "1" ? "second" : "seconds"}, then send it again.</p>`,
@@ -140,7 +140,7 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
     status === 404 && path !== "/" && isReadable(site, up) ? link(up, html`Up to ${up}`) : "",
     status === 404 ? link("/", "To the start page") : "",
   ];
-  return ways.every((each) => each === "") ? "" : html`<div class="row">${ways}</div>`;
+  return links.every((each) => each === "") ? "" : html`<div class="row">${links}</div>`;
 }
 
 function programs(document: ProblemDocument): Markup {

@@ -35,9 +35,9 @@ export function drawProgram(site: Site, view: View): PageContent {
     view,
     site.facts().endpoints.some((each) => each.path === "/protected/") ? "/protected/" : "/",
   );
-  const ways = collectWays(site);
-  if (ways.length === 0) return "";
-  const panes = ways.map(
+  const headers = collectHeaders(site);
+  if (headers.length === 0) return "";
+  const panes = headers.map(
     ({ header, placeholder }, at) => html`<div class="pane"><form class="stack" data-try="answer-${at}">
 <input type="hidden" name="method" value="GET"><input type="hidden" name="path" value="${path}"><input type="hidden" name="header" value="${header}">
 <p class="field"><label for="value-${at}">${header}</label>
@@ -46,7 +46,7 @@ export function drawProgram(site: Site, view: View): PageContent {
 <figure class="code"><figcaption>Answer</figcaption><pre id="answer-${at}" tabindex="0" role="group" aria-live="polite" aria-label="Answer to the request with ${placeholder}">Nothing sent yet.</pre></figure></div>
 `,
   );
-  const choices = ways.map(
+  const choices = headers.map(
     ({ name }, at) => html`<label><input type="radio" name="way"${at === 0 ? html` checked` : ""}> ${name}</label>`,
   );
   return html`<section aria-labelledby="program"><h2 id="program">Try a request of a program</h2>
@@ -56,15 +56,15 @@ ${panes}</div>
 <noscript><p class="rule">Sending it needs JavaScript.</p></noscript></section>`;
 }
 
-function collectWays(site: Site): readonly CredentialHeader[] {
+function collectHeaders(site: Site): readonly CredentialHeader[] {
   const carriers = site.facts().schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ scheme, carrier })));
-  const ways = carriers.flatMap(({ scheme, carrier }) => createWays(scheme.name, carrier));
-  return ways
-    .filter((way, at) => ways.findIndex(({ placeholder }) => placeholder === way.placeholder) === at)
+  const headers = carriers.flatMap(({ scheme, carrier }) => createHeaders(scheme.name, carrier));
+  return headers
+    .filter((way, at) => headers.findIndex(({ placeholder }) => placeholder === way.placeholder) === at)
     .slice(0, 5);
 }
 
-function createWays(name: string, carrier: Carrier): readonly CredentialHeader[] {
+function createHeaders(name: string, carrier: Carrier): readonly CredentialHeader[] {
   if (carrier.in === "authorization") {
     const word = formatTitle(carrier.scheme);
     return [{ name: word, header: "Authorization", placeholder: `${word} …` }];

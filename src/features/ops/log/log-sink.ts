@@ -40,7 +40,7 @@ export function fileSink(write: WriteFile): LogSink {
   return createSink(fileOutput(write));
 }
 
-function createSink(way: LogOutput): LogSink {
+function createSink(output: LogOutput): LogSink {
   let dropped = 0;
   let reportedLines = 0;
 
@@ -48,14 +48,14 @@ function createSink(way: LogOutput): LogSink {
     write(text) {
       const unreportedLines = dropped - reportedLines;
       reportedLines = dropped;
-      way.send(unreportedLines === 0 ? text : droppedLine(unreportedLines) + text, () => {
+      output.send(unreportedLines === 0 ? text : droppedLine(unreportedLines) + text, () => {
         dropped += text.split("\n").length - 1;
         reportedLines -= unreportedLines;
       });
     },
     read: () => [
       counter("latchkey_log_lines_dropped_total", "Log lines that could not be written and are lost.", dropped),
-      counter("latchkey_log_write_errors_total", "Writes of the log that failed.", way.errors()),
+      counter("latchkey_log_write_errors_total", "Writes of the log that failed.", output.errors()),
     ],
   };
 }

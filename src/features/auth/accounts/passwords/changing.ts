@@ -5,7 +5,7 @@ import type { Change } from "../../../../store/store.ts";
 import type { NewPassword } from "../../people/contracts/changing.ts";
 import { allowChange, loginColumns } from "../../people/login-change.ts";
 import type { AccountsParts } from "../../people/parts.ts";
-import { endPreparedWays, mayBePrepared, verifyEmail } from "../../people/proved-address.ts";
+import { endPreparedLogins, mayBePrepared, verifyEmail } from "../../people/proved-address.ts";
 import { accountsCollection } from "../../records/accounts.ts";
 import { equals } from "../../records/conditions.ts";
 import { requireGoodPassword } from "./good-password.ts";
@@ -25,17 +25,17 @@ export async function passwordChanges(
   const user = await parts.store.find(parts.users.collection, id);
   const email = user === null ? null : storedOf(user).email;
   await requireGoodPassword(parts, context, password, { username, email });
-  const endsWays = provesAddress && (await mayBePrepared(parts, account));
-  const owner = endsWays ? { factors: 0 } : account;
+  const endsPrepared = provesAddress && (await mayBePrepared(parts, account));
+  const owner = endsPrepared ? { factors: 0 } : account;
   const values = loginColumns(allowChange(id, ["password"]), id, {
     password_hash: await parts.passwords.hashFor(owner, context?.call ?? null, password, String(id)),
     password_until: null,
     password_once: null,
   });
   return [
-    ...parts.revocations.endAccount(account, now, endKeys || endsWays),
-    ...(endsWays ? endPreparedWays(parts, account, now) : []),
-    ...(provesAddress && !endsWays ? verifyEmail(account, now) : []),
+    ...parts.revocations.endAccount(account, now, endKeys || endsPrepared),
+    ...(endsPrepared ? endPreparedLogins(parts, account, now) : []),
+    ...(provesAddress && !endsPrepared ? verifyEmail(account, now) : []),
     updateAll(accountsCollection, { where: equals("id", id), values }),
     ...parts.notify("password_changed", account, now),
   ];
