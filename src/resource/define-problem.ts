@@ -92,7 +92,10 @@ function nameMistakes(name: string): readonly string[] {
     : ["the name has to be lower-case words joined by underscores, of 3 to 80 characters, like account_id"];
 }
 
-/** Returns the mistakes in a field that only describes a member of a problem or a response, which is neither stored nor sent by callers. */
+/**
+ * Returns the mistakes in a field that only describes a member of a problem or a response, which is neither stored nor
+ * sent by callers.
+ */
 export function describingMistakes(field: Field, of: "problem" | "response"): readonly string[] {
   const { kind, options, computed } = field;
   const entries = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);

@@ -90,7 +90,9 @@ function buildExisting(
   return { table: name, names: columns, writes, written, revision: counted };
 }
 
-/** Returns the rule for the values of a column, in addition to its type, and `fits`, which checks a value against it. */
+/**
+ * Returns the rule for the values of a column, in addition to its type, and `fits`, which checks a value against it.
+ */
 function buildRule({ kind }: Field): Pick<Column, "rule" | "fits"> {
   // The store compares this rule with the stored rule, to find out whether a declaration has become stricter.
   const rule = ruleOf(kind) as JSONValue;

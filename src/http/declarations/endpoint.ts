@@ -27,8 +27,9 @@ export interface ServedEndpoint extends MountedFacts {
   /** For the API's documentation. */
   readonly documentation?: EndpointDocumentation;
   /**
-   * The responses by status, with their bodies (`defineResponse`). The API's documentation has their schemas, and the compiler checks the replies
-   * of the handler. Null for a response without a body. Responses are not checked at run time.
+   * The responses by status, with their bodies (`defineResponse`). The API's documentation has their schemas, and the
+   * compiler checks the replies of the handler. Null for a response without a body. Responses are not checked at run
+   * time.
    */
   readonly responses?: Responses;
   /**
@@ -102,8 +103,9 @@ export interface EndpointDeclaration<
   /** True if a request may have no body. Then `context.body` is null. */
   readonly bodyOptional?: IsOptional;
   /**
-   * The responses by status, with their bodies (`defineResponse`). The API's documentation has their schemas, and the compiler checks the replies
-   * of the handler. Null for a response without a body. Responses are not checked at run time.
+   * The responses by status, with their bodies (`defineResponse`). The API's documentation has their schemas, and the
+   * compiler checks the replies of the handler. Null for a response without a body. Responses are not checked at run
+   * time.
    */
   readonly responses?: R;
   /**

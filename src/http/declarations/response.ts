@@ -73,7 +73,10 @@ export type ReplyTo<R> = [R] extends [Responses]
 export interface ResponseDeclaration<N extends string, F, O extends keyof F> {
   /** The name of its element in XML. */
   readonly name: N;
-  /** The members of the body. A field has no other options than `optional`, which makes it null, `description` and `example`. */
+  /**
+   * The members of the body. A field has no other options than `optional`, which makes it null, `description` and
+   * `example`.
+   */
   readonly fields: F;
   /** The members that the body may lack. */
   readonly optional?: readonly O[];
@@ -82,8 +85,8 @@ export interface ResponseDeclaration<N extends string, F, O extends keyof F> {
 }
 
 /**
- * Declares the body of a response, with fields like those of a resource. An endpoint with it in `responses` has its schema in the API's
- * documentation, and the compiler checks the replies of the handler.
+ * Declares the body of a response, with fields like those of a resource. An endpoint with it in `responses` has its
+ * schema in the API's documentation, and the compiler checks the replies of the handler.
  *
  * @example
  * ```ts

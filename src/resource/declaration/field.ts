@@ -101,8 +101,8 @@ export interface Random {
 }
 
 /**
- * Defines how a value of a field is read, stored, filtered and shown. A custom kind is a plain object with the same members. Other code
- * reads these members and never compares the name of a kind.
+ * Defines how a value of a field is read, stored, filtered and shown. A custom kind is a plain object with the same
+ * members. Other code reads these members and never compares the name of a kind.
  */
 export interface Kind<T> {
   /** Lower-case words joined by hyphens. Messages use this name. */
@@ -135,11 +135,15 @@ export interface Kind<T> {
   };
   /** True if there are only a few different values. The words of such a text are not searched. */
   readonly few?: true;
-  /** True if every value has one spelling. A filter then refuses a text that is not a value. Otherwise it compares any text. */
+  /**
+   * True if every value has one spelling. A filter then refuses a text that is not a value. Otherwise it compares any
+   * text.
+   */
   readonly spelled?: true;
   /**
-   * The facts about its values that the schema lacks, or `{}`. A kind with a rule promises that a stored value that is parsed again stays the
-   * same. If a declaration becomes stricter, `latchkey db migrate` finds the stored values that break it. Values of other kinds are not checked.
+   * The facts about its values that the schema lacks, or `{}`. A kind with a rule promises that a stored value that
+   * is parsed again stays the same. If a declaration becomes stricter, `latchkey db migrate` finds the stored values
+   * that break it. Values of other kinds are not checked.
    */
   readonly rule?: Readonly<Record<string, unknown>>;
   /** Returns true if a stored value obeys the rule. Default: `parse` returns the same value. */

@@ -26,13 +26,18 @@ export interface ColumnKind {
   readonly values?: string;
   /** The kind of ids if such a column is the key. Default: it cannot be the key. */
   readonly id?: IdKind;
-  /** Returns the arguments of the declaring function, or the reason why the column cannot be declared. Default: no arguments. */
+  /**
+   * Returns the arguments of the declaring function, or the reason why the column cannot be declared. Default: no
+   * arguments.
+   */
   arguments?(column: InspectedColumn): readonly [PlainOptions] | readonly [readonly string[]] | string;
 }
 
 const columnKinds = new Map<string, ColumnKind>();
 
-/** Makes `latchkey db inspect` declare columns with this kind of field. `factory` is the name of the exported function. */
+/**
+ * Makes `latchkey db inspect` declare columns with this kind of field. `factory` is the name of the exported function.
+ */
 export function declaresColumns(factory: string, kind: ColumnKind): void {
   columnKinds.set(factory, kind);
 }

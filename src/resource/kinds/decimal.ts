@@ -20,11 +20,14 @@ export interface DecimalOptions<T extends string | number = string> extends Fiel
   /** The smallest value, as text. Default: 0. */
   readonly minimum?: string;
   /**
-   * The largest value, as text. With `scale` digits after the point, its digits form a whole number of at most 2^53-1: at `scale: 2`, the
-   * text `"9.99"` is 999. So every maximum of fifteen digits is possible.
+   * The largest value, as text. With `scale` digits after the point, its digits form a whole number of at most
+   * 2^53-1: at `scale: 2`, the text `"9.99"` is 999. So every maximum of fifteen digits is possible.
    */
   readonly maximum: string;
-  /** Makes the value a JSON number instead of text. It then has at most fifteen digits, because a double keeps fifteen digits exactly. */
+  /**
+   * Makes the value a JSON number instead of text. It then has at most fifteen digits, because a double keeps fifteen
+   * digits exactly.
+   */
   readonly json?: "number";
 }
 
@@ -32,8 +35,9 @@ export interface DecimalOptions<T extends string | number = string> extends Fiel
 type DecimalValue<O> = O extends { readonly json: "number" } ? number : string;
 
 /**
- * Declares an exact amount, which is text in JSON (`"12.50"`) and always has the same number of digits after the point. `json: "number"`
- * makes it a number (`12.5`), for callers that use doubles. A value with too many digits is refused and never rounded.
+ * Declares an exact amount, which is text in JSON (`"12.50"`) and always has the same number of digits after the
+ * point. `json: "number"` makes it a number (`12.5`), for callers that use doubles. A value with too many digits is
+ * refused and never rounded.
  *
  * @example
  * ```ts
@@ -115,7 +119,10 @@ declaresColumns("decimal", {
   },
 });
 
-/** The largest amount that is a JSON number: fifteen digits, written without the point. A double keeps fifteen digits exactly. */
+/**
+ * The largest amount that is a JSON number: fifteen digits, written without the point. A double keeps fifteen digits
+ * exactly.
+ */
 const MOST_IN_A_DOUBLE = 999_999_999_999_999;
 
 /** Makes the field of an amount that is a JSON number. `parse` reads the amount as text. */

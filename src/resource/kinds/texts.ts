@@ -18,8 +18,8 @@ export interface TextOptions extends FieldOptions<string> {
   /** True to remove white space at both ends first. Default: true. */
   readonly trim?: boolean;
   /**
-   * True to allow several lines, with line breaks and tabs. Every line break is stored as one U+000A, so that a text is the same in each
-   * format.
+   * True to allow several lines, with line breaks and tabs. Every line break is stored as one U+000A, so that a text
+   * is the same in each format.
    */
   readonly multiline?: boolean;
   /** The pattern that the whole text must match. `detail` explains it to the caller. */
@@ -34,8 +34,8 @@ export const NOT_IN_XML = /[\ufffe\uffff]/;
 export const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
 
 /**
- * Declares text without control characters. With `multiline` it may have line breaks and tabs. It has 1 to 10,000 characters (code points)
- * unless `minLength` or `maxLength` are set, and no white space at its ends.
+ * Declares text without control characters. With `multiline` it may have line breaks and tabs. It has 1 to 10,000
+ * characters (code points) unless `minLength` or `maxLength` are set, and no white space at its ends.
  *
  * @example
  * ```ts

@@ -35,9 +35,12 @@ const builtIn = [
 ];
 
 const reserved = new Set(
-  "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await implements interface package private protected public arguments eval undefined".split(
-    " ",
-  ),
+  (
+    "break case catch class const continue debugger default delete do else enum export extends false " +
+    "finally for function if import in instanceof new null return super switch this throw true try typeof " +
+    "var void while with yield let static await implements interface package private protected public " +
+    "arguments eval undefined"
+  ).split(" "),
 );
 
 /**
