@@ -199,7 +199,7 @@ test("refuses two kinds of logins or of factors with one name", async () => {
       },
     });
   const offered = (service: Awaited<ReturnType<typeof createService>>) => service.use(people);
-  const begin: Beginning = { name: "own", keptBy: () => "text", start: () => Promise.reject(new Error("never")) };
+  const begin: Beginning = { name: "own", carriedIn: () => "text", start: () => Promise.reject(new Error("never")) };
   for (const [feature, reason] of [
     [twice(({ factors }) => factors.registerFactorKind(kind)), /two kinds of factors are called badge; rename one/],
     [twice(({ logins }) => logins.registerLogin(begin)), /two kinds of logins are called own; rename one/],

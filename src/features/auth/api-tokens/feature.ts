@@ -32,7 +32,7 @@ export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): 
       const tokens = storeAPITokens({ store, secret, observe, prefix });
       const beginning: Beginning<{}> = {
         name: "api-token",
-        keptBy: () => "text",
+        carriedIn: () => "text",
         start: (context, admission) => startAPIToken({ accounts, tokens }, context, admission),
       };
       // If API tokens are turned off, a login that still waits for a second factor cannot be completed. It expires.

@@ -43,9 +43,9 @@ export async function askFor(parts: GateParts, context: Context, waiting: Waitin
  */
 export async function stillNeeded(parts: GateParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   const { call } = context;
-  const { account, name, login, keptBy } = waiting;
+  const { account, name, login, carriedIn } = waiting;
   const described = await describe(parts, context, account, login);
-  const byCookie = keptBy === "cookie";
+  const byCookie = carriedIn === "cookie";
   return problem("factor_required", {
     extensions: { login: byCookie ? described : { pending: name, ...described } },
     headers: [
@@ -110,7 +110,7 @@ function hasJustSignedUp({ createdAt, emailVerifiedAt, emailOrigin }: Account, l
 
 /** Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body. */
 export function resolvePlace({ gate }: GateParts, { beginning, options }: PendingLogin): "cookie" | "text" {
-  return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
+  return gate.beginnings.get(beginning)?.carriedIn(options) ?? "text";
 }
 
 /** Returns the proofs with which an account without a password and without factors confirms a login: its providers, and a mail. */

@@ -113,7 +113,8 @@ async function answerByMail(
   { factor, code }: CompletionBody,
 ): Promise<Error> {
   const { call } = context;
-  if (factor !== MAIL) return stillNeeded(parts, context, { account, name, login, keptBy: resolvePlace(parts, login) });
+  if (factor !== MAIL)
+    return stillNeeded(parts, context, { account, name, login, carriedIn: resolvePlace(parts, login) });
   if (code === null) return required("/code");
   if ((await parts.pending.count(login)) === null) return expired(parts, call);
   const used = (await parts.gate.mail.step?.check(context, account, code, "enrolment")) ?? null;
@@ -122,7 +123,7 @@ async function answerByMail(
   const { kind } = await parts.store.write({ changes: [...parts.pending.prove(login, proof), ...used] });
   if (kind !== "written") return lost(parts, context, login);
   const proved = { ...login, proofs: [...login.proofs, proof] };
-  return stillNeeded(parts, context, { account, name, login: proved, keptBy: resolvePlace(parts, login) });
+  return stillNeeded(parts, context, { account, name, login: proved, carriedIn: resolvePlace(parts, login) });
 }
 
 /** Confirms a login by password, for accounts without a factor. A wrong password counts as in a login. */

@@ -185,7 +185,7 @@ async function startFactor(parts: GateParts, context: Context) {
   const { pending, kind, label } = requireDraft(newFactor, context, noRecord).values;
   const { name, login, account } = await requirePending(parts, context, pending);
   if (await needsMail(parts, account, login))
-    throw await stillNeeded(parts, context, { account, name, login, keptBy: resolvePlace(parts, login) });
+    throw await stillNeeded(parts, context, { account, name, login, carriedIn: resolvePlace(parts, login) });
   if (login.purpose !== "login" || !needsEnrolment(parts, account))
     throw problem("permission_denied", { detail: "This login waits for a factor that the account has." });
   const value = await enrol(parts, context.call, account, { kind, label, pending: login.key, isHeld: false });
@@ -216,7 +216,7 @@ async function startConfirmation(parts: GateParts, context: Context) {
       throw problem("no_proof");
     }
     if (await confirmsByMail(parts, account, login)) await parts.gate.mail.step?.send(context, account, "confirmation");
-    if (beginning.keptBy(current.options) === "text") return waiting({ pending: name, ...described });
+    if (beginning.carriedIn(current.options) === "text") return waiting({ pending: name, ...described });
     return { ...waiting(described), headers: [pendingCookie(context.call, parts.cookie, name, login.expiresAt)] };
   }
   throw problem("permission_denied", {

@@ -30,7 +30,7 @@ export async function renewLogin(
     const admission = await parts.gate.admitConfirmed(context.call, { account, proofs }, []);
     if (admission === null) return null;
     const { headers = [], body } = await beginning.start(context, admission, current.options);
-    const members = body?.kind === "data" && beginning.keptBy(current.options) === "text" ? body.value : {};
+    const members = body?.kind === "data" && beginning.carriedIn(current.options) === "text" ? body.value : {};
     return { headers, members: members as RenewedLogin["members"] };
   }
   return null;

@@ -25,7 +25,7 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
    * Returns the place of the new credential in the response: a cookie, or text in the body. The name of a waiting login (`pending`) is sent
    * in the same place.
    */
-  keptBy(options: O): "cookie" | "text";
+  carriedIn(options: O): "cookie" | "text";
   /** Starts the login and spends the admission. Returns the response that the first request would have had without the second step. */
   start(context: Context, admission: Admission, options: O): Promise<Reply>;
   /** Returns the login of this kind in the caller's request, which can then be confirmed. Returns null if there is none. */

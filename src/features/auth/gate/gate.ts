@@ -77,13 +77,13 @@ export function makeGate(parts: Parts, askFor: (context: Context, waiting: Waiti
       requireInTime(context);
       const { account, begin, options } = attempt;
       const proofs = attempt.proofs.map((proof) => withHold(attempt, proof));
-      const keptBy = begin.keptBy(options);
-      if (keptBy === "cookie") refuseLoginCSRF(context);
+      const carriedIn = begin.carriedIn(options);
+      if (carriedIn === "cookie") refuseLoginCSRF(context);
       if (!account.active) throw refused(parts, context.call, "invalid_credentials");
       if (!isEnough(account, proofs)) {
         const login = { purpose: "login", proofs, beginning: begin.name, options, holder: null } as const;
         const created = await pending.create(account, login, context.call);
-        throw await askFor(context, { account, keptBy, ...created });
+        throw await askFor(context, { account, carriedIn, ...created });
       }
       const { used } = attempt;
       const changes = used === undefined ? [] : [parts.factors.use(used.factor, used.data, context.call.now)];

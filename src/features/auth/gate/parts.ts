@@ -62,7 +62,7 @@ export interface WaitingLogin {
   readonly account: Account;
   readonly name: string;
   readonly login: PendingLogin;
-  readonly keptBy: "cookie" | "text";
+  readonly carriedIn: "cookie" | "text";
 }
 
 /** A login whose proofs are known, in the form that its admission needs. */

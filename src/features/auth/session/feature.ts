@@ -60,7 +60,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
       const parts = { accounts, logins, sessions: sessionStore, cookie, ownOrigins };
       const beginning: Beginning<{}> = {
         name: "session",
-        keptBy: () => "cookie",
+        carriedIn: () => "cookie",
         start(context, admission) {
           requireOn(enabled, "session-login");
           return startSession(parts, context, admission);

@@ -6,7 +6,7 @@ import { renewTokens, startTokens, type StartingParts, type TokenOptions } from 
 export function tokenBeginning(enabled: boolean, parts: () => StartingParts): Beginning<TokenOptions> {
   return {
     name: "tokens",
-    keptBy: ({ cookie }) => (cookie ? "cookie" : "text"),
+    carriedIn: ({ cookie }) => (cookie ? "cookie" : "text"),
     start(context, admission, options) {
       requireOn(enabled, "token-login");
       return startTokens(parts(), context, admission, options);
