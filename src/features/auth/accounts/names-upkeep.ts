@@ -1,12 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Observer } from "../../../core/observation.ts";
 import { pauseMs } from "../../../feature/batch-size.ts";
-import { caseFold } from "../../../store/fold.ts";
 import { OVERTAKEN, type Change, type Store } from "../../../store/store.ts";
 import { accountsCollection } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 import { dropName } from "../records/given-names.ts";
-import { formatShared, isFoldedAnew, isFoldedOf, namesCollection } from "../records/names.ts";
+import { foldName, formatShared, isFoldedAnew, isFoldedOf, namesCollection } from "../records/names.ts";
 import { makeRepeating, type Repeating } from "./repeating.ts";
 
 /*
@@ -82,7 +81,7 @@ async function correct(store: Store, { id, username }: UserName): Promise<boolea
   const where = { all: [equals("id", id), equals("username", username)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
   // If another user has an equal name, only the form for shared names is free.
-  for (const folded of [caseFold(username), formatShared(username, id)]) {
+  for (const folded of [foldName(username), formatShared(username, id)]) {
     const values = { user_id: id, username: folded };
     const insert: Change = { kind: "insert", collection: namesCollection, values };
     const outcome = await store.write({ changes: [same, dropName(id), insert] });

@@ -1,8 +1,7 @@
-import { caseFold } from "../../../store/fold.ts";
 import type { Change, KeyOf, Outcome, Where } from "../../../store/store.ts";
 import { accountsCollection } from "./accounts.ts";
 import { equals, ofUser } from "./conditions.ts";
-import { isFoldedAnew, isShared, namesCollection } from "./names.ts";
+import { foldName, isFoldedAnew, isShared, namesCollection } from "./names.ts";
 
 /**
  * Returns the changes that must accompany each write of a username. They store its case folding, and refuse the transaction (409 `taken`) if
@@ -23,13 +22,13 @@ export function giveName(user: number | KeyOf, username: string): readonly Chang
   const stored: Change = {
     ...free,
     collection: accountsCollection,
-    where: { all: [equals("username", caseFold(username)), ...others("id")] },
+    where: { all: [equals("username", foldName(username)), ...others("id")] },
   };
   return [
     shared,
     ...(isFoldedAnew(username) ? [stored] : []),
     ...(typeof user === "number" ? [dropName(user)] : []),
-    { kind: "insert", collection: namesCollection, values: { user_id: user, username: caseFold(username) } },
+    { kind: "insert", collection: namesCollection, values: { user_id: user, username: foldName(username) } },
   ];
 }
 
