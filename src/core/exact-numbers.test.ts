@@ -110,6 +110,29 @@ test("copies a member named __proto__, and an object that contains itself", () =
   assert.ok(copy.self === copy && copy !== round);
 });
 
+test("reads names with escapes as they are written, whatever it has read before", () => {
+  for (const number of ["1", "1e400"]) {
+    const isRead = (members: string, names: readonly string[]): void => {
+      const read = valueOfJSON(`{"before":${number},${members}}`) as Readonly<Record<string, unknown>>;
+      assert.deepEqual(Object.keys(read), ["before", ...names], members);
+      assert.equal(String(read["before"]), number === "1" ? "1" : "1e400");
+    };
+    isRead(String.raw`"size 5\\":1`, ["size 5\\"]);
+    isRead(String.raw`"size 5\"":1`, ['size 5"']);
+    isRead(String.raw`"size 5\n" : 1`, ["size 5\n"]);
+    isRead(String.raw`"size 5\u00e9":1`, ["size 5é"]);
+    isRead(String.raw`"size 5\ud800":1`, ["size 5\ud800"]);
+    isRead(String.raw`"size 5\/":{"size 5\"":"\":\\"}`, ["size 5/"]);
+    isRead(String.raw`"\u0061":1,"a":2,"\"":3,"\u0022":4,"b":5`, ["a", '"', "b"]);
+    isRead(String.raw`"\uf8ff0":1,"\"":2`, ["\uf8ff0", '"']);
+    isRead(String.raw`"0":"\uf8ff","\"":2`.replace('"0"', '"\uf8ff0"'), ["\uf8ff0", '"']);
+  }
+  const members = valueOfJSON(String.raw`{"\u005f_proto__":[{"\"":1,"\u0022":2}],"\u0061":1,"a":2,"\u0061":3}`);
+  assert.equal(JSON.stringify(members), String.raw`{"__proto__":[{"\"":2}],"a":3}`);
+  for (const text of [String.raw`{"\x":1}`, String.raw`{"\":1}`, String.raw`{"a\"":1`, String.raw`"a\"`])
+    assert.throws(() => valueOfJSON(text), SyntaxError, text);
+});
+
 test("throws a SyntaxError for a text that is not JSON", () => {
   for (const text of ["", "{", "[1e400", "1e400 1", "01e400"]) assert.throws(() => valueOfJSON(text), SyntaxError);
 });

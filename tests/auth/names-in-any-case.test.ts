@@ -22,6 +22,9 @@ const equal = [
   ["ᲀод", "ВОД", "вᲂᲁ"],
   ["ẛ", "Ṡ", "S\u0307", "ſ\u0307"],
   ["ϰ ϖ ϱ ϵ ϕ", "κ π ρ ε φ"],
+  // A capital and its mark are two characters, and the small letter is one.
+  ["ΜΑΪ́ΟΥ", "μαΐου", "Μαΐου"],
+  ["ǰſ", "J̌S", "J̌ſ"],
 ] as const;
 
 /** Spellings that are different names, although other foldings make them equal. */

@@ -8,7 +8,9 @@ import {
   text,
   texts,
   type Checks,
+  type ValueCheck,
 } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
 import { made } from "../../core/copy.ts";
 import type { Field } from "../../resource/declaration/field.ts";
 import type { ShownBy } from "../../resource/declaration/types.ts";
@@ -130,10 +132,16 @@ export function defineResponse(
 /** Declares the body of a response that is a list. `element` is the name of the list in XML. */
 export function listOf<V, const E extends string>(item: ResponseShape<V>, element: E): ResponseShape<readonly V[], E>;
 export function listOf(item: ResponseShape, element: string): ResponseShape {
+  requireArguments("listOf", arguments, { item: aResponse, element: text });
   const schema = { type: "array", xml: { name: element, wrapped: true }, items: item.schema };
   const { jsonMembers } = item;
   return shape({ element, items: item.element, schema, ...(jsonMembers === undefined ? {} : { jsonMembers }) });
 }
+
+const aResponse: ValueCheck = (value) =>
+  isObject(value) && typeof value["reply"] === "function" && isObject(value["schema"])
+    ? null
+    : "it has to be a response of defineResponse or listOf";
 
 function shape({ schema, ...facts }: Omit<ResponseShape, "reply">): ResponseShape {
   const reply: unknown = (status: number, value: unknown, more: object = {}) => ({

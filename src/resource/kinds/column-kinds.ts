@@ -1,3 +1,4 @@
+import { requireArguments } from "../../core/checking/options.ts";
 import type { Kind } from "../declaration/field.ts";
 import type { IdKind } from "../declaration/types.ts";
 
@@ -44,5 +45,6 @@ export function declaresColumns(factory: string, kind: ColumnKind): void {
 
 /** Returns how columns of existing tables are declared, by the name of the function that declares the field. */
 export function collectColumnKinds(): ReadonlyMap<string, ColumnKind> {
+  requireArguments("collectColumnKinds", arguments, {});
   return columnKinds;
 }

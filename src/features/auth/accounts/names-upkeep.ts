@@ -2,12 +2,18 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Observer } from "../../../core/observation.ts";
 import { pauseMs } from "../../../feature/batch-size.ts";
 import { insert, storedOf } from "../../../http/declarations/table.ts";
-import { caseFold } from "../../../store/fold.ts";
 import { OVERTAKEN, type Change, type Store } from "../../../store/store.ts";
 import { accountsCollection } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 import { dropName } from "../records/given-names.ts";
-import { formatShared, differsInFolding, isFoldedOf, namesCollection, type UserName } from "../records/names.ts";
+import {
+  foldName,
+  formatShared,
+  differsInFolding,
+  isFoldedOf,
+  namesCollection,
+  type UserName,
+} from "../records/names.ts";
 import { makeRepeating, type Repeating } from "./repeating.ts";
 
 /*
@@ -77,7 +83,7 @@ async function correct(store: Store, { id, username }: UserName): Promise<boolea
   const where = { all: [equals("id", id), equals("username", username)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
   // If another user has an equal name, only the form for shared names is free.
-  for (const folded of [caseFold(username), formatShared(username, id)]) {
+  for (const folded of [foldName(username), formatShared(username, id)]) {
     const named = insert(namesCollection, { values: { user_id: id, username: folded } });
     const outcome = await store.write({ changes: [same, dropName(id), named] });
     if (outcome.kind !== "taken") return outcome.kind === "written";

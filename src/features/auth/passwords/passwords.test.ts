@@ -236,7 +236,7 @@ test("waits in the queue as the found account, whose addresses are known, if ano
   await passwords.verify(call, "another spelling", "wrong");
   await passwords.verify(call, "ADA", "wrong");
 
-  assert.deepEqual(asked, ["another spelling", "ada", "ADA"]);
+  assert.deepEqual(asked, ["another spelling", "ada", "ADA", "ada"]);
 });
 
 function requireStatus(error: unknown): number {

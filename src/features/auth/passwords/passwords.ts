@@ -20,10 +20,11 @@ import type { Issue } from "../../../core/problem/problem.ts";
 import { aTracer } from "../../../core/tracer.ts";
 import type { Tracer } from "../../../core/tracer.ts";
 import { updateAll } from "../../../http/declarations/table.ts";
-import { caseFold, fold } from "../../../store/fold.ts";
+import { fold } from "../../../store/fold.ts";
 import { StoreUnavailable, type Store } from "../../../store/store.ts";
 import { accountsCollection, isPossibleName, type Account, type Accounts } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
+import { foldName } from "../records/names.ts";
 import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
 /** Checks and hashes passwords. All hashes of the process are computed here, so they can be counted. */
@@ -108,13 +109,13 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   }
 
   async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Checked | null> {
-    const typed = await loadAsker(call, username);
-    queue.requirePlace(typed);
+    queue.requirePlace(await loadAsker(call, username));
     const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
     // Everything counts for the stored spelling, because equal names are one account. The spellings of a name without an account count
     // together too. Otherwise the counts would reveal which accounts exist.
-    const name = account?.username ?? caseFold(username);
-    const asker = fold(name) === typed.account ? typed : await loadAsker(call, name);
+    const name = account?.username ?? foldName(username);
+    // Also for the typed spelling. Otherwise the number of reads would reveal it.
+    const asker = await loadAsker(call, name);
     const rooms = () => throttle.look(call, name);
     await rooms();
     // Checked again, because other attempts may have failed while this one waited. So concurrent attempts cannot exceed the limit.

@@ -1,9 +1,8 @@
 import { insert } from "../../../http/declarations/table.ts";
-import { caseFold } from "../../../store/fold.ts";
 import type { Change, KeyOf, Outcome, Where } from "../../../store/store.ts";
 import { accountsCollection } from "./accounts.ts";
 import { equals, ofUser } from "./conditions.ts";
-import { differsInFolding, isShared, namesCollection } from "./names.ts";
+import { differsInFolding, foldName, isShared, namesCollection } from "./names.ts";
 
 /**
  * Returns the changes that must accompany each write of a username. They store its case folding, and refuse the transaction (409 `taken`) if
@@ -24,13 +23,13 @@ export function giveName(user: number | KeyOf, username: string): readonly Chang
   const stored: Change = {
     ...free,
     collection: accountsCollection,
-    where: { all: [equals("username", caseFold(username)), ...others("id")] },
+    where: { all: [equals("username", foldName(username)), ...others("id")] },
   };
   return [
     shared,
     ...(differsInFolding(username) ? [stored] : []),
     ...(typeof user === "number" ? [dropName(user)] : []),
-    insert(namesCollection, { values: { user_id: user, username: caseFold(username) } }),
+    insert(namesCollection, { values: { user_id: user, username: foldName(username) } }),
   ];
 }
 

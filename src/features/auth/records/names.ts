@@ -1,3 +1,4 @@
+import { composed } from "../../../core/crypto/composed.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { storedOf, table } from "../../../http/declarations/table.ts";
 import { reference, text } from "../../../resource/kinds/fields.ts";
@@ -7,12 +8,12 @@ import type { Collection, Row, Store, Where } from "../../../store/store.ts";
 /*
  * Usernames are unique and found without regard to case. The unique column of the accounts compares them by lower case (`fold`), which keeps
  * a few letters apart that differ only in case. Stored usernames are never folded anew, because two users may have names that only differ in
- * such letters. So a second table holds the names by the whole case folding of Unicode (`caseFold`). Every new name is in it. Upkeep adds the
+ * such letters. So a second table holds the names by the whole case folding of Unicode (`foldName`). Every new name is in it. Upkeep adds the
  * older names that the two foldings fold differently (`names-upkeep.ts`). All other names are found without it. Addresses need no such
  * table, because they are ASCII, which both foldings fold alike.
  */
 
-/** Usernames, folded by `caseFold`. */
+/** Usernames, folded by `foldName`. */
 export const namesCollection = table({
   name: "folded_names",
   fields: {
@@ -35,24 +36,32 @@ const MOST_EQUAL = 2;
 /** An id that no row has, because ids start at 1. */
 const UNUSED_ID = 0;
 
+/**
+ * Folds a username by the case folding of Unicode. Composes it again, because a capital and its mark may become one small letter only as small
+ * letters: `Ϊ́` is `ΐ`.
+ */
+export function foldName(name: string): string {
+  return composed(caseFold(name));
+}
+
 /** True if the two foldings differ for this name. */
 export function differsInFolding(name: string): boolean {
-  return caseFold(name) !== fold(name);
+  return foldName(name) !== fold(name);
 }
 
 /** Returns the folded name of a user in the form for names that another user has too. */
 export function formatShared(name: string, userId: number): string {
-  return `${caseFold(name)}${SHARED}${userId}`;
+  return `${foldName(name)}${SHARED}${userId}`;
 }
 
 /** Matches the folded names that are equal to this one and that another user has too. */
 export function isShared(name: string): Where {
-  return { column: "username", operator: "starts", value: caseFold(name) + SHARED };
+  return { column: "username", operator: "starts", value: foldName(name) + SHARED };
 }
 
 /** True if a stored folded name is the one of this name. */
 export function isFoldedOf(stored: string, name: string): boolean {
-  const folded = caseFold(name);
+  const folded = foldName(name);
   return stored === folded || stored.startsWith(folded + SHARED);
 }
 
@@ -78,7 +87,7 @@ export function findByName<V extends UserName>(named: NamedAccounts<V>, name: st
     after(listFolded(named, name), (others) => {
       const ids = exact === null ? others : [storedOf(exact).id];
       return after(store.find(accounts, ids.length === 1 ? ids[0]! : UNUSED_ID), (row) =>
-        row !== null && caseFold(storedOf(row).username) === caseFold(name) ? row : null,
+        row !== null && foldName(storedOf(row).username) === foldName(name) ? row : null,
       );
     }),
   );
@@ -96,7 +105,7 @@ export function isNameTaken(named: NamedAccounts, name: string, id: number | nul
 
 /** Returns the ids of the users whose username is equal by case folding: all those that lower case alone does not find, and some others. */
 function listFolded({ store, accounts }: NamedAccounts, name: string): Eventually<readonly number[]> {
-  const folded = caseFold(name);
+  const folded = foldName(name);
   const where: Where = {
     all: [
       { column: "username", operator: "gte", value: folded },
