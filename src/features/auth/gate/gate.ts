@@ -54,7 +54,7 @@ export function makeGate(parts: Parts, askFor: (context: Context, waiting: Waiti
     const isBuiltIn = isBuiltInScheme(scheme);
     if (scheme.proves === "each" && identity.actor !== undefined) {
       const acting: Identity = { ...withoutProofs(identity), level: 1 };
-      // The account needs no more proofs here: the administrator who acts proved enough when the token was made.
+      // An acting token needs no factor of the user: its administrator already proved one when it was issued.
       return isBuiltIn ? acting : after(findNeeds(accounts, identity), (needs) => judge(acting, needs));
     }
     const proved = withProofs(scheme, identity);
