@@ -1,5 +1,5 @@
 /**
- * Finds comments and messages that are hard to read, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the
+ * Finds comments and messages that are hard to read, names in words of no standard, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the
  * limit. `npm run words -- src/http` shows the sentences of a folder. The script knows patterns, not meaning: rewrite a sentence for a
  * reader, not for the script.
  */
@@ -47,6 +47,19 @@ function flag(file: string, text: string): readonly Flagged[] {
     const rule = sentence.length < 12 ? undefined : rules.find(([pattern]) => pattern.test(sentence));
     return rule === undefined ? [] : [{ file, sentence, advice: rule[1] }];
   });
+}
+
+/** Names of variables, functions and members that say nothing, or say it in words of no standard. */
+const oldNames = /^#?(?:tell|told|telling|heard|anew|kept)$|^#?(?:tell|told|kept)[A-Z]|(?:Told|Heard|Anew)(?:[A-Z]|$)/;
+
+/** Returns the names in a file that the pattern matches. */
+function collectOldNames(file: string): readonly string[] {
+  const found = new Set<string>();
+  new Visitor({
+    Identifier: ({ name }) => oldNames.test(name) && found.add(name),
+    PrivateIdentifier: ({ name }) => oldNames.test(name) && found.add(`#${name}`),
+  }).visit(parseSync(file, readFileSync(file, "utf8")).program);
+  return [...found];
 }
 
 /** The fewest words of a text in the code that is for a reader, and not a name, a path or a type. */
@@ -119,10 +132,15 @@ for (const [kind, texts] of Object.entries(kinds)) {
   );
 }
 
+const named = files
+  .filter((file) => file.startsWith("src/"))
+  .flatMap((file) => collectOldNames(file).map((name) => `${file}: ${name}`));
+for (const line of named) print(`${line}\n  use the term of the field: report, log, received, again, stored`);
+
 const subjects = place === undefined ? git("log", "--no-merges", `-${COMMITS}`, "--format=%s") : [];
 const wrong = subjects.flatMap((subject) => {
   const mistake = findMistake(subject);
   return mistake === null ? [] : [`commit subject: ${subject}\n  ${mistake}`];
 });
 for (const line of wrong) print(line);
-process.exitCode = isHard || wrong.length > 0 ? 1 : 0;
+process.exitCode = isHard || wrong.length > 0 || named.length > 0 ? 1 : 0;

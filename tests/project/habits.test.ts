@@ -75,22 +75,36 @@ test("requires a reason in each test file that runs only on SQLite", () => {
   );
 });
 
-test("keeps source files within 300 lines", () => {
+test("keeps source files within 300 lines, without comments", () => {
   const long = typescript
     .filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"))
-    .filter((file) => read(file).split("\n").length > 301);
+    .filter((file) => withoutComments(file).split("\n").length > 301);
 
   assert.deepEqual(long, []);
 });
 
-test("keeps functions within 80 lines, including the functions inside them", () => {
+test("keeps functions within 80 lines without comments, including the functions inside them", () => {
   const code = typescript.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
 
   assert.deepEqual(code.flatMap(longFunctions), []);
 });
 
-function longFunctions(file: string): readonly string[] {
+/** Returns the text of a file without the lines that only have a comment. */
+function withoutComments(file: string): string {
   const text = read(file);
+  const isComment = new Set<number>();
+  const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length - 1;
+  for (const { start, end } of parseSync(file, text).comments)
+    for (let line = lineAt(start); line <= lineAt(end); line++) isComment.add(line);
+  const isEmpty = (line: string): boolean => /^\s*(?:\/[/*]|\*|$)/.test(line);
+  return text
+    .split("\n")
+    .filter((line, at) => !(isComment.has(at) && isEmpty(line)))
+    .join("\n");
+}
+
+function longFunctions(file: string): readonly string[] {
+  const text = withoutComments(file);
   const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
   const found: string[] = [];
   const look = ({ body, start, end }: { body: unknown; start: number; end: number }): void => {

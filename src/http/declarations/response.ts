@@ -194,8 +194,8 @@ function schemaOf(member: ResponseMember): JSONSchema {
 const limits: ReadonlySet<string> = new Set(["minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"]);
 
 function withoutLimits(schema: JSONSchema): JSONSchema {
-  const kept = Object.entries(schema).filter(([name]) => !limits.has(name));
+  const remaining = Object.entries(schema).filter(([name]) => !limits.has(name));
   return Object.fromEntries(
-    kept.map(([name, of]) => [name, name === "items" && isObject(of) ? withoutLimits(of) : of]),
+    remaining.map(([name, of]) => [name, name === "items" && isObject(of) ? withoutLimits(of) : of]),
   );
 }

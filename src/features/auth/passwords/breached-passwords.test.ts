@@ -53,7 +53,7 @@ for (const [what, lines, breached] of lists) {
   });
 }
 
-const broken: [what: string, told: RegExp, answer: RequestListener][] = [
+const broken: [what: string, message: RegExp, answer: RequestListener][] = [
   ["answers 503", /503/, (_, response) => void response.writeHead(503).end(`${digest.slice(5)}:7`)],
   ["redirects", /./, (_, response) => void response.writeHead(302, { location: "http://127.0.0.1:1/" }).end()],
   ["answers a page", /not a list/, (_, response) => void response.end("<h1>Hello</h1>")],

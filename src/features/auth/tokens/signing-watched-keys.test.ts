@@ -26,7 +26,7 @@ function watch() {
   const observations: Observation[] = [];
   let now = 0;
   const keys = watchSigningKeys(file, { observe: (observation) => observations.push(observation), now: () => now });
-  return { keys, heard: observations, wait: (ms: number) => (now += ms) };
+  return { keys, observations, wait: (ms: number) => (now += ms) };
 }
 
 test("signs with a new key within a second, and looks for an unknown key immediately", () => {
@@ -61,7 +61,7 @@ test("publishes the current content of the file", () => {
 test("reports each unusable state of the file once, and keeps the keys until the file is usable", () => {
   const [old, next] = [makeKey(), makeKey()];
   put(old);
-  const { keys, heard, wait } = watch();
+  const { keys, observations, wait } = watch();
 
   writeFileSync(file, "nonsense");
   for (let seconds = 0; seconds < 3; seconds++) {
@@ -76,7 +76,7 @@ test("reports each unusable state of the file once, and keeps the keys until the
 
   assert.equal(keys.signing.kid, readKid(next));
   assert.deepEqual(
-    heard.map(({ kind }) => kind),
+    observations.map(({ kind }) => kind),
     ["notice", "notice"],
   );
 });
