@@ -1,5 +1,5 @@
-// Measures how the write-ahead log of a SQLite file grows during a backup. Compares a backup within one read transaction, as in `latchkey
-// db backup`, with a backup without it.
+// Measures how the write-ahead log of a SQLite file grows during a backup. Compares a backup within one read
+// transaction, as in `latchkey db backup`, with a backup without it.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,8 +12,8 @@ const rows = Number(process.env["BACKUP_ROWS"] ?? 150_000);
 const patienceMs = 20_000;
 
 /**
- * Writes ten rows per transaction, with a pause after every fifth one, until the main thread sends a message. Returns the number of
- * transactions.
+ * Writes ten rows per transaction, with a pause after every fifth one, until the main thread sends a message. Returns
+ * the number of transactions.
  */
 async function write(file: string): Promise<number> {
   const database = new DatabaseSync(file, { timeout: 5000 });

@@ -1,4 +1,7 @@
-/** A bare `node:http` server, for comparison: sends the response that standard input contains for the path of the request. */
+/**
+ * A bare `node:http` server, for comparison: sends the response that standard input contains for the path of the
+ * request.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

@@ -1,6 +1,7 @@
 /**
- * A bare server on `node:http` and `pg`, for comparison: reads a user by id and sends the same bytes as the service. It uses the service's
- * prepared query and a pool of the same size. It checks no credentials. Standard input contains the header fields to send.
+ * A bare server on `node:http` and `pg`, for comparison: reads a user by id and sends the same bytes as the service. It
+ * uses the service's prepared query and a pool of the same size. It checks no credentials. Standard input contains the
+ * header fields to send.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

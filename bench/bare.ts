@@ -1,4 +1,7 @@
-/** A bare `node:http` server, for comparison: sends the same response to every request. Standard input contains the response. */
+/**
+ * A bare `node:http` server, for comparison: sends the same response to every request. Standard input contains the
+ * response.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

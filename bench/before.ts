@@ -1,6 +1,7 @@
 /**
- * Compares this build with another one, in requests per CPU second of the server: `npm run bench -- before DIR [--rounds 9]`, where
- * DIR holds the other build (`dist`). Both services run at the same time and get requests in turn, so that a slow machine affects both.
+ * Compares this build with another one, in requests per CPU second of the server:
+ * `npm run bench -- before DIR [--rounds 9]`, where DIR holds the other build (`dist`). Both services run at the same
+ * time and get requests in turn, so that a slow machine affects both.
  */
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -9,7 +10,9 @@ import { median, runRound, warming, type Load } from "./round.ts";
 import { logIn, prepareWriting, scenarios } from "./scenarios.ts";
 import { onServerCore, startCommitting } from "./servers.ts";
 
-/** The factor for the 95 % confidence interval of a mean, by the number of rounds minus one (Student's t-distribution). */
+/**
+ * The factor for the 95 % confidence interval of a mean, by the number of rounds minus one (Student's t-distribution).
+ */
 const studentT: Readonly<Record<number, number>> = { 4: 2.776, 8: 2.306, 14: 2.145, 20: 2.086 };
 
 interface Row {

@@ -1,7 +1,7 @@
 /**
- * Measures the cost of the service: requests per CPU second of the server, as a ratio to another server. The other one is a bare
- * `node:http` server that sends the same bytes and headers, or a server written by hand that does the same work. Both run at the same time
- * and get requests in turn, so that a slow machine affects both.
+ * Measures the cost of the service: requests per CPU second of the server, as a ratio to another server. The other one
+ * is a bare `node:http` server that sends the same bytes and headers, or a server written by hand that does the same
+ * work. Both run at the same time and get requests in turn, so that a slow machine affects both.
  */
 import { parseArgs } from "node:util";
 import { startService } from "../tests/harness/service-process.ts";
@@ -54,8 +54,8 @@ for (const { name, prepare, beside, target, whileOthersWrite } of scenarios) {
 }
 
 if ("creating".includes(options.values.only)) {
-  // Measured in elapsed time, because a write waits for the disk, which costs no CPU time. On any core, because the service writes in a
-  // second thread.
+  // Measured in elapsed time, because a write waits for the disk, which costs no CPU time. On any core, because the
+  // service writes in a second thread.
   await measureWriting("creating a user, 64 clients, per second", onAnyCore);
   if (pinned) await measureWriting("the same, the service on one core", onServerCore);
 }

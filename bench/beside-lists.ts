@@ -1,10 +1,11 @@
 /**
- * Measures how lists affect readers: the latency of reading a user by id, alone and while 4 clients request a list as fast as they get
- * responses. The 4 clients belong to a user with many orders, or to the administrator. All processes use all cores. In the same rounds, a
- * bare `node:http` server answers both kinds of requests with the same bytes, which shows the delay that comes from the machine and its
- * three busy processes. The process that measures has a higher priority than the process that requests lists, so that it never waits for a
- * core. `--against` measures another build in the same rounds. The column `cores busy when quiet` shows whether other programs use the
- * machine: if they do, the figures are not reliable.
+ * Measures how lists affect readers: the latency of reading a user by id, alone and while 4 clients request a list as
+ * fast as they get responses. The 4 clients belong to a user with many orders, or to the administrator. All processes
+ * use all cores. In the same rounds, a bare `node:http` server answers both kinds of requests with the same bytes,
+ * which shows the delay that comes from the machine and its three busy processes. The process that measures has a
+ * higher priority than the process that requests lists, so that it never waits for a core. `--against` measures another
+ * build in the same rounds. The column `cores busy when quiet` shows whether other programs use the machine: if they
+ * do, the figures are not reliable.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";

@@ -1,7 +1,7 @@
 /**
- * Measures how 64 writing clients affect readers: the latency of reading a user by id, alone and during the writes, on the normal disk and
- * on a disk that takes 5 ms longer to sync. The service runs on core 0. The processes that measure and that write share core 1. The one
- * that measures has a higher priority, so that it never waits for the core.
+ * Measures how 64 writing clients affect readers: the latency of reading a user by id, alone and during the writes, on
+ * the normal disk and on a disk that takes 5 ms longer to sync. The service runs on core 0. The processes that measure
+ * and that write share core 1. The one that measures has a higher priority, so that it never waits for the core.
  */
 import { execFile, spawnSync } from "node:child_process";
 import path from "node:path";

@@ -1,7 +1,7 @@
 /**
- * A server written by hand, for comparison. It verifies each bearer token once and caches the result. SQLite builds the JSON of the first
- * hundred users, or of the first hundred with ids between the two in the query. Standard input names the service's database file, and
- * contains the keys that verify its tokens.
+ * A server written by hand, for comparison. It verifies each bearer token once and caches the result. SQLite builds the
+ * JSON of the first hundred users, or of the first hundred with ids between the two in the query. Standard input names
+ * the service's database file, and contains the keys that verify its tokens.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

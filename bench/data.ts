@@ -1,8 +1,8 @@
 /**
- * Measures lists, searches and arrays over HTTP on one connection, on both databases. Each result is a ratio to a simpler request, for
- * example a list with related records to a plain list. All ratios come from one run:
+ * Measures lists, searches and arrays over HTTP on one connection, on both databases. Each result is a ratio to a
+ * simpler request, for example a list with related records to a plain list. All ratios come from one run:
  *
- *   npm run bench -- data -- --users 1000000 --rounds 200
+ * npm run bench -- data -- --users 1000000 --rounds 200
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -114,8 +114,8 @@ async function measure(name: string, store: Store): Promise<void> {
 }
 
 /**
- * Returns the median time of each request, in microseconds. The requests alternate, and a write precedes each of them, so that no response
- * comes from a cache.
+ * Returns the median time of each request, in microseconds. The requests alternate, and a write precedes each of them,
+ * so that no response comes from a cache.
  */
 async function alternated(ask: Ask, addresses: readonly string[]): Promise<readonly number[]> {
   const times = addresses.map((): number[] => []);

@@ -1,6 +1,6 @@
 /**
- * Measures the cost of a page of orders with related records, compared with the plain page, over HTTP on one connection. Measures on both
- * databases, without writes and with a write before each page.
+ * Measures the cost of a page of orders with related records, compared with the plain page, over HTTP on one
+ * connection. Measures on both databases, without writes and with a write before each page.
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,12 +1,13 @@
 /**
- * Creates many rows with SQL, which is faster than requests: users with their accounts and words, and orders. The service could have
- * written the same rows. Half of the orders belong to one user.
+ * Creates many rows with SQL, which is faster than requests: users with their accounts and words, and orders. The
+ * service could have written the same rows. Half of the orders belong to one user.
  */
 import { DatabaseSync } from "node:sqlite";
 import { askPostgres } from "../tests/harness/postgres.ts";
 
 /**
- * Fills a database in which the service has created the tables. The only administrator gets the last id. A SQLite file must not be in use.
+ * Fills a database in which the service has created the tables. The only administrator gets the last id. A SQLite file
+ * must not be in use.
  */
 export async function fill(database: string, count: number): Promise<void> {
   const sqlite = /^sqlite:(.*)$/.exec(database)?.[1];

@@ -1,7 +1,7 @@
 /**
- * Measures how hostile requests within all limits affect other clients: the longest wait for `/livez` while one client sends a hostile
- * request, and while six clients send it. Measures three times and reports the shortest of the three waits, because other programs use the
- * machine too.
+ * Measures how hostile requests within all limits affect other clients: the longest wait for `/livez` while one client
+ * sends a hostile request, and while six clients send it. Measures three times and reports the shortest of the three
+ * waits, because other programs use the machine too.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

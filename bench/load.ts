@@ -1,6 +1,6 @@
 /**
- * Sends the same request again and again, on raw sockets that are kept alive, one request at a time on each. A JSON argument configures
- * this process. Prints its results as JSON.
+ * Sends the same request again and again, on raw sockets that are kept alive, one request at a time on each. A JSON
+ * argument configures this process. Prints its results as JSON.
  */
 import { connect, type Socket } from "node:net";
 import { createHistogram } from "node:perf_hooks";
@@ -27,8 +27,8 @@ const expected = `HTTP/1.1 ${status} `;
 const end = performance.now() + seconds * 1000;
 const latencies = createHistogram();
 
-// Stays awake unless `sleeps` is true. The kernel would charge the wake-up of a sleeping client to the server, and a slower server would
-// pay for more of them.
+// Stays awake unless `sleeps` is true. The kernel would charge the wake-up of a sleeping client to the server, and a
+// slower server would pay for more of them.
 let finished = sleeps;
 (function stayAwake(): void {
   if (!finished) setImmediate(stayAwake);

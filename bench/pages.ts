@@ -1,5 +1,6 @@
 /**
- * Measures the cost of a page near the end of a list, compared with the first page: 1,000,000 rows, in each sort order, reached by keyset.
+ * Measures the cost of a page near the end of a list, compared with the first page: 1,000,000 rows, in each sort order,
+ * reached by keyset.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +44,8 @@ const rows: Record<string, Record<string, string>> = {};
 for (const sort of orders) {
   const name = sort.map(({ column, descending }) => (descending === true ? `-${column}` : column)).join(",");
   const page: ListQuery = { collection, where: null, sort, limit: 100 };
-  // Finds the row before the far page in the reversed list, so that the benchmark does not have to read all pages before it.
+  // Finds the row before the far page in the reversed list, so that the benchmark does not have to read all pages
+  // before it.
   const reversed = sort.map(({ column, descending }) => ({ column, descending: descending !== true }));
   const [far] = (await store.list({ ...page, sort: reversed, limit: 5000 })).slice(-1);
   const last: ListQuery = { ...page, after: sort.map(({ column }) => far!.record[column]!) };

@@ -1,7 +1,7 @@
 /**
- * Measures the CPU time that the service on PostgreSQL needs to read a user by id. Compares its requests per CPU second with those of a
- * bare `node:http` server. The bare server runs the same prepared query through a pool of the same size, and answers with the same bytes.
- * The CPU time of PostgreSQL does not count.
+ * Measures the CPU time that the service on PostgreSQL needs to read a user by id. Compares its requests per CPU second
+ * with those of a bare `node:http` server. The bare server runs the same prepared query through a pool of the same
+ * size, and answers with the same bytes. The CPU time of PostgreSQL does not count.
  */
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";

@@ -1,8 +1,9 @@
 /**
- * Reads at a fixed rate: the due time of a request does not depend on the server. If a client still waits for an earlier response at the
- * due time, it sends the request late, but the latency counts from the due time (no coordinated omission). If only the timer of this
- * process is late, the latency counts from the time of sending. Rate 0: each client sends a request when it gets its response. A JSON
- * argument configures this process, and it prints its results as JSON.
+ * Reads at a fixed rate: the due time of a request does not depend on the server. If a client still waits for an
+ * earlier response at the due time, it sends the request late, but the latency counts from the due time (no coordinated
+ * omission). If only the timer of this process is late, the latency counts from the time of sending. Rate 0: each
+ * client sends a request when it gets its response. A JSON argument configures this process, and it prints its results
+ * as JSON.
  */
 import { connect } from "node:net";
 import { createHistogram } from "node:perf_hooks";
@@ -26,7 +27,10 @@ const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${fields.j
 const everyMs = perSecond === 0 ? 0 : (1000 * clients) / perSecond;
 const start = performance.now() + 50;
 const end = start + seconds * 1000;
-/** Requests before this time do not count. V8 compiles the code of this process in them, and that delay is not the server's. */
+/**
+ * Requests before this time do not count. V8 compiles the code of this process in them, and that delay is not the
+ * server's.
+ */
 const warmAt = start + 300;
 const latencies = createHistogram();
 

@@ -1,7 +1,7 @@
 /**
- * Measures how long other processes still accept an access token after one process has revoked it: three processes on one SQLite file, then
- * on one PostgreSQL database. The time starts with the response to the request that revokes the token. It stops when the last process has
- * refused the token, so it includes a round trip.
+ * Measures how long other processes still accept an access token after one process has revoked it: three processes on
+ * one SQLite file, then on one PostgreSQL database. The time starts with the response to the request that revokes the
+ * token. It stops when the last process has refused the token, so it includes a round trip.
  */
 import { parseArgs } from "node:util";
 import { endings, startProcesses, watchEnding, type Seen } from "../tests/harness/many-processes.ts";

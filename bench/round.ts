@@ -12,8 +12,8 @@ export interface Load {
   readonly status: number;
   readonly connections: number;
   /**
-   * True: the load process sleeps while it waits, and runs on any free core. For measurements of elapsed time, in which a busy load would
-   * take a core from the service.
+   * True: the load process sleeps while it waits, and runs on any free core. For measurements of elapsed time, in which
+   * a busy load would take a core from the service.
    */
   readonly sleeps?: true;
 }
@@ -31,8 +31,8 @@ export interface Round extends LoadResult {
 }
 
 /**
- * The number of first rounds that do not count. One is too few for V8 to compile the longer paths: after it, a page had half of its later
- * speed.
+ * The number of first rounds that do not count. One is too few for V8 to compile the longer paths: after it, a page had
+ * half of its later speed.
  */
 export const warming = 4;
 
@@ -80,19 +80,22 @@ export async function waitForRest(pid: number): Promise<void> {
 }
 
 /**
- * Returns the CPU time of all programs on all cores, plus the time that the host of a virtual machine has used for other machines. Linux
- * counts it in hundredths of a second.
+ * Returns the CPU time of all programs on all cores, plus the time that the host of a virtual machine has used for
+ * other machines. Linux counts it in hundredths of a second.
  */
 export function machineSeconds(): number {
   const [, user, nice, system, , , irq, softIrq, stolen] = readFileSync("/proc/stat", "utf8").split(/\s+/, 9);
   return [user, nice, system, irq, softIrq, stolen].reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
-/** Returns the user and system time of a process with all its threads, from `/proc/PID/stat`. Linux counts it in hundredths of a second. */
+/**
+ * Returns the user and system time of a process with all its threads, from `/proc/PID/stat`. Linux counts it in
+ * hundredths of a second.
+ */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the command's name in parentheses and may contain spaces, so the fields are counted from its end. User and system
-  // time are fields 14 and 15.
+  // The second field is the command's name in parentheses and may contain spaces, so the fields are counted from its
+  // end. User and system time are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }

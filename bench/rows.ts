@@ -1,7 +1,7 @@
 /**
- * Measures the cost of a start, a creation, a deletion, a demotion and every permitted list, on both databases: first with `--few` users
- * and orders, then with `--many`. Creates the rows with SQL. The only administrator has the last id, so that a full scan would be slow to
- * find it.
+ * Measures the cost of a start, a creation, a deletion, a demotion and every permitted list, on both databases: first
+ * with `--few` users and orders, then with `--many`. Creates the rows with SQL. The only administrator has the last id,
+ * so that a full scan would be slow to find it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,8 @@ const timings: Record<string, Record<string, string>> = {};
 try {
   if (kinds.includes("sqlite")) await compare("SQLite", async (count) => `sqlite:${path.join(folder, `${count}.db`)}`);
   if (kinds.includes("postgres")) {
-    // PostgreSQL's default. With the 16 MB of the tests, PostgreSQL would have to read the blocks of a large table again for each page.
+    // PostgreSQL's default. With the 16 MB of the tests, PostgreSQL would have to read the blocks of a large table
+    // again for each page.
     const postgres = await startPostgres(["-c", "shared_buffers=128MB"]);
     try {
       await compare("PostgreSQL", () => postgres.makeDatabase());

@@ -67,7 +67,10 @@ function expiring(collection: Collection, column: string): Kind {
   };
 }
 
-/** Uses of refresh tokens that are stored for much longer, but whose nonces upkeep erases because their grace windows have closed. */
+/**
+ * Uses of refresh tokens that are stored for much longer, but whose nonces upkeep erases because their grace windows
+ * have closed.
+ */
 function nonces(): Kind {
   const collection = refreshUsesCollection;
   return {
@@ -106,7 +109,10 @@ function repeatable(): Kind {
   };
 }
 
-/** A series of keys without a gap that earlier writes have named. The client's first write without a key must skip all of them. */
+/**
+ * A series of keys without a gap that earlier writes have named. The client's first write without a key must skip all
+ * of them.
+ */
 function takenKeys(): Kind {
   const table = "latchkey_taken_keys";
   return {
@@ -115,7 +121,8 @@ function takenKeys(): Kind {
     due: null,
     fill: (count, isSQLite) =>
       `INSERT INTO ${table} (collection, key) ${seriesTo(count, isSQLite)} SELECT 'guesses', n FROM series`,
-    // Not PostgreSQL: its store skips the keys one by one. Only writes that need such a key wait, but a million keys end in a time-out.
+    // Not PostgreSQL: its store skips the keys one by one. Only writes that need such a key wait, but a million keys
+    // end in a time-out.
     engines: ["SQLite"],
     write: (id) => ({
       changes: [{ kind: "insert", collection: guessesCollection, values: { subject: id, at: Date.now() } }],
@@ -124,8 +131,8 @@ function takenKeys(): Kind {
 }
 
 /**
- * Returns a statement that inserts rows in the order of their times, with random keys and references. So rows that are neighbours in one
- * index are not neighbours in another.
+ * Returns a statement that inserts rows in the order of their times, with random keys and references. So rows that are
+ * neighbours in one index are not neighbours in another.
  */
 function compileFill(
   { name: table, key, columns }: Collection,

@@ -1,7 +1,7 @@
 /**
- * Measures the service by number of users, database and number of processes: reads, lists, searches, creations, logins, memory, start and
- * backup. Load, service and database share the machine, so the rates depend on it. The CPU time per request depends less on it. Creates the
- * rows with SQL. `--markdown` prints the table of docs/scaling.md.
+ * Measures the service by number of users, database and number of processes: reads, lists, searches, creations, logins,
+ * memory, start and backup. Load, service and database share the machine, so the rates depend on it. The CPU time per
+ * request depends less on it. Creates the rows with SQL. `--markdown` prints the table of docs/scaling.md.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";

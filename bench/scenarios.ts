@@ -14,11 +14,16 @@ export interface Request {
 
 export interface Scenario {
   readonly name: string;
-  /** The server to compare with: a bare one that sends the same bytes, or one written by hand that does the same work. */
+  /**
+   * The server to compare with: a bare one that sends the same bytes, or one written by hand that does the same work.
+   */
   readonly beside: "bare" | "by hand";
   /** The promised ratio, if there is one. */
   readonly target?: number;
-  /** True: another process commits a thousand times a second during the measurement, so that caches do not help for long. */
+  /**
+   * True: another process commits a thousand times a second during the measurement, so that caches do not help for
+   * long.
+   */
   readonly whileOthersWrite?: true;
   /** Fills the service and returns the request. */
   prepare(service: ServiceProcess): Promise<Request>;

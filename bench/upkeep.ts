@@ -1,10 +1,11 @@
 /**
- * Measures how long a write takes while the service deletes expired rows, compared with a database without expired rows on the same disk.
- * One client writes all the time. The two databases are measured in turn, five seconds each, so that a slow disk affects both. `--tables`
- * lists the kinds of expired data, and `--rows` is the number of rows of each kind, on SQLite and on PostgreSQL. SQL creates the rows, and
- * all of them are on the disk before the first measurement. `--most-s` is the maximum duration for each kind, in seconds. `--folder` is the
- * folder of SQLite's files (`/dev/shm`: a disk that syncs immediately). `--sync-ms` makes each sync of these files longer by this time
- * (Linux, needs `gcc`).
+ * Measures how long a write takes while the service deletes expired rows, compared with a database without expired rows
+ * on the same disk. One client writes all the time. The two databases are measured in turn, five seconds each, so that
+ * a slow disk affects both. `--tables` lists the kinds of expired data, and `--rows` is the number of rows of each
+ * kind, on SQLite and on PostgreSQL. SQL creates the rows, and all of them are on the disk before the first
+ * measurement. `--most-s` is the maximum duration for each kind, in seconds. `--folder` is the folder of SQLite's files
+ * (`/dev/shm`: a disk that syncs immediately). `--sync-ms` makes each sync of these files longer by this time (Linux,
+ * needs `gcc`).
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -73,8 +74,8 @@ try {
 console.table(rows);
 
 /**
- * Runs this program in a child process on a disk that syncs slowly. The disk must be ready before the process starts. Returns the exit
- * code.
+ * Runs this program in a child process on a disk that syncs slowly. The disk must be ready before the process starts.
+ * Returns the exit code.
  */
 function onSlowDisk(syncMs: number): number {
   using disk = makeFaultyDisk();
@@ -155,8 +156,8 @@ function open(database: string): Promise<Latchkey> {
 }
 
 /**
- * Writes again and again, as one client would, until the time is over or `isDone` returns true. The first write starts the thread that
- * writes, and is not counted.
+ * Writes again and again, as one client would, until the time is over or `isDone` returns true. The first write starts
+ * the thread that writes, and is not counted.
  */
 async function writeFor(
   database: string,

@@ -1,7 +1,7 @@
 /**
- * Sends a request to `/livez` a thousand times a second, one at a time, and measures the longest wait for a response. Delays of this
- * process between two requests do not count. On a message from its parent process, it sends back the longest wait so far, in milliseconds,
- * and starts again from zero.
+ * Sends a request to `/livez` a thousand times a second, one at a time, and measures the longest wait for a response.
+ * Delays of this process between two requests do not count. On a message from its parent process, it sends back the
+ * longest wait so far, in milliseconds, and starts again from zero.
  */
 import { connect } from "node:net";
 

@@ -1,4 +1,5 @@
-// An audit trail: every write of every mounted resource leaves a line, in the same transaction, of who did what and how.
+// An audit trail: every write of every mounted resource leaves a line, in the same transaction, of who did what and
+// how.
 import {
   accounts,
   administrator,

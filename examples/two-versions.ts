@@ -1,5 +1,5 @@
-// An API in its second year: tickets have a `status` and a price with cents. Programs from the first year still use /v1/tickets, where
-// tickets had a `state` and a number of cents. Both share one table and one set of rules.
+// An API in its second year: tickets have a `status` and a price with cents. Programs from the first year still use
+// /v1/tickets, where tickets had a `state` and a number of cents. Both share one table and one set of rules.
 import { anyone, createService, decimal, defineResource, enumeration, integer, listen, mount, text } from "latchkey";
 import { olderShape } from "latchkey/resources";
 import { sqliteStore } from "latchkey/stores";

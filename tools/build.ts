@@ -1,6 +1,7 @@
 /**
- * Builds `dist` as modules with shared chunks. Two hundred small files would make the start 60 ms slower and use 10 MB more memory. Shared
- * chunks give all entries the same classes, so the service recognizes the problems that a custom resource throws.
+ * Builds `dist` as modules with shared chunks. Two hundred small files would make the start 60 ms slower and use 10 MB
+ * more memory. Shared chunks give all entries the same classes, so the service recognizes the problems that a custom
+ * resource throws.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -33,8 +34,8 @@ await build({
   target: "node24",
   logLevel: "warning",
 });
-// Chunks do not run in the order of the source, so each entry imports the check of Node's version first. The command makes this check
-// itself, with a message of one line.
+// Chunks do not run in the order of the source, so each entry imports the check of Node's version first. The command
+// makes this check itself, with a message of one line.
 for (const file of entries.filter((entry) => entry !== "cli/latchkey").map((entry) => path.join(target, `${entry}.js`)))
   writeFileSync(file, readFileSync(file, "utf8").replace(/^(?!#!)/m, 'import "../chunks/node-version.js";\n'));
 // Data files. They are in the folder of the chunks that read them.

@@ -1,4 +1,7 @@
-/** Writes docs/names.md: every name that the package exports, and the first sentence of its docstring. `npm run names` runs it. */
+/**
+ * Writes docs/names.md: every name that the package exports, and the first sentence of its docstring. `npm run names`
+ * runs it.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseSync, type Program, type Statement } from "oxc-parser";

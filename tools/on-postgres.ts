@@ -1,7 +1,7 @@
 /**
- * Runs test files on PostgreSQL: `node tools/on-postgres.ts [--again] [FILE …]`. Without file names, it runs every test file that takes its
- * store from the harness. All tests use one server, because each start of a server costs a second of CPU time. Several files share a
- * process, because each load of the service costs half a second.
+ * Runs test files on PostgreSQL: `node tools/on-postgres.ts [--again] [FILE …]`. Without file names, it runs every test
+ * file that takes its store from the harness. All tests use one server, because each start of a server costs a second
+ * of CPU time. Several files share a process, because each load of the service costs half a second.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -3,7 +3,10 @@ import path from "node:path";
 
 /** The tests of a run that have not ended. */
 export interface Progress {
-  /** Returns the sentences for a run that is stopped. They start with the reason, and name the files that did not finish. */
+  /**
+   * Returns the sentences for a run that is stopped. They start with the reason, and name the files that did not
+   * finish.
+   */
   describeUnfinished(reason: string): string;
 }
 
@@ -15,8 +18,8 @@ interface TestEvent {
 }
 
 /**
- * Follows a run of `node:test`. `groups` has the test files that a started file loads. Calls `ended` after each test, so that a caller
- * notices a run in which no test ends.
+ * Follows a run of `node:test`. `groups` has the test files that a started file loads. Calls `ended` after each test,
+ * so that a caller notices a run in which no test ends.
  */
 export function followRun(
   stream: EventEmitter,

@@ -16,24 +16,25 @@ import {
 } from "./test-files.ts";
 import { followRun } from "./test-progress.ts";
 
-// Runs test files, several of them in one process, because each load of the service takes half a second of a core, and there are hundreds of
-// files. Processes that tests start run a build, which this script makes first.
+// Runs test files, several of them in one process, because each load of the service takes half a second of a core, and
+// there are hundreds of files. Processes that tests start run a build, which this script makes first.
 //
 //   node tools/test.ts [--processes | --served] [--nightly] [--again] [--name PATTERN] [FILE …]
 //
-// With `--again`, files that measure time run a second time after a failure, one after another, while no other test runs. CI uses it: on a
-// machine that other programs use, such a test may fail without a fault. Every other failure is final, because a rare failure is
-// often a race.
+// With `--again`, files that measure time run a second time after a failure, one after another, while no other test
+// runs. CI uses it: on a machine that other programs use, such a test may fail without a fault. Every other failure is
+// final, because a rare failure is often a race.
 //
-// `--processes` runs the files that start processes (the command, a PostgreSQL, killed processes). They take as long as all others together.
+// `--processes` runs the files that start processes (the command, a PostgreSQL, killed processes). They take as long as
+// all others together.
 //
-// `--nightly` runs the files `*.nightly.test.ts`, and no other option does: tests that repeat a promise of a quick test many times, with large
-// data or at random points.
+// `--nightly` runs the files `*.nightly.test.ts`, and no other option does: tests that repeat a promise of a quick test
+// many times, with large data or at random points.
 
 const processes = 4;
 
-// A test has no time limit, because a busy machine can make any test slow. If no test of the run ends for this time, one of them hangs. On
-// an idle machine, each test takes at most a minute.
+// A test has no time limit, because a busy machine can make any test slow. If no test of the run ends for this time,
+// one of them hangs. On an idle machine, each test takes at most a minute.
 const LONGEST_SILENCE_MS = 1_200_000;
 
 const { values, positionals } = parseArgs({
@@ -111,7 +112,9 @@ async function runFiles(paths: readonly string[], concurrency: number): Promise<
   process.off("SIGTERM", interrupt);
   return [...failed];
 
-  /** Stops the processes of the run. The output ends here, because the reporter prints each of them with a stack trace. */
+  /**
+   * Stops the processes of the run. The output ends here, because the reporter prints each of them with a stack trace.
+   */
   function stop(reason: string): void {
     process.stderr.write(`${progress.describeUnfinished(reason)}\n`);
     wasStopped = true;
@@ -127,7 +130,10 @@ function isAsked(file: string): boolean {
   return startsProcesses(source) === values.processes;
 }
 
-/** Builds the package and returns its folder. The folder is inside the project, so that the build finds the packages that it imports. */
+/**
+ * Builds the package and returns its folder. The folder is inside the project, so that the build finds the packages
+ * that it imports.
+ */
 function build(): string {
   const target = path.join(cache, "tested");
   mkdirSync(target, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Runs checks that need much time or other programs: `npm run verify -- NAME …`. Without a name, lists them. `npm run verify:nightly` runs
- * every check that `.ci/run` does not run.
+ * Runs checks that need much time or other programs: `npm run verify -- NAME …`. Without a name, lists them.
+ * `npm run verify:nightly` runs every check that `.ci/run` does not run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

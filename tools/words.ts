@@ -1,7 +1,7 @@
 /**
- * Finds comments and messages that are hard to read, names in words of no standard, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the
- * limit. `npm run words -- src/http` shows the sentences of a folder. The script knows patterns, not meaning: rewrite a sentence for a
- * reader, not for the script.
+ * Finds comments and messages that are hard to read, names in words of no standard, and commit subjects that are not
+ * imperative. `npm run words` runs it, and exits with 1 above the limit. `npm run words -- src/http` shows the
+ * sentences of a folder. The script knows patterns, not meaning: rewrite a sentence for a reader, not for the script.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -100,7 +100,10 @@ const git = (...parameters: readonly string[]): string[] =>
     .split("\n")
     .filter(Boolean);
 
-/** Returns the mistake in the subject of a commit. Returns null if there is none. A subject without a type comes from a merge. */
+/**
+ * Returns the mistake in the subject of a commit. Returns null if there is none. A subject without a type comes from a
+ * merge.
+ */
 function findMistake(subject: string): string | null {
   const rest = /^\w+(?:\([^)]*\))?!?: (.*)$/.exec(subject)?.[1];
   if (rest === undefined) return null;

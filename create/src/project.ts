@@ -25,7 +25,10 @@ export interface Versions {
   readonly nodeTypes: string;
 }
 
-/** Every file of the project, by its path with slashes. package.json comes last: without it nothing looks like a project. */
+/**
+ * Every file of the project, by its path with slashes. package.json comes last: without it nothing looks like a
+ * project.
+ */
 export function projectFiles(plan: Plan, versions: Versions): ReadonlyMap<string, string> {
   const files = readdirSync(template, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -38,7 +41,10 @@ export function projectFiles(plan: Plan, versions: Versions): ReadonlyMap<string
   return new Map([...made, ["package.json", formatPackageJSON(plan, versions)]]);
 }
 
-/** npm leaves dot files out of packages, or renames them: in the template they begin with `_`. The settings of the compiler are not those of this repository. */
+/**
+ * npm leaves dot files out of packages, or renames them: in the template they begin with `_`. The settings of the
+ * compiler are not those of this repository.
+ */
 function toFileName(file: string, { resource }: Plan): string {
   return file
     .replace(/(^|\/)_/, "$1.")
@@ -138,14 +144,17 @@ function formatPackageJSON({ name }: Plan, { latchkey, node, typescript, nodeTyp
       types: "tsc --noEmit",
     },
     dependencies: { latchkey },
-    // npm puts it first on the path of the scripts, so they work where the system has an older Node. Its binary comes by a script.
+    // npm puts it first on the path of the scripts, so they work where the system has an older Node. Its binary comes
+    // by a script.
     devDependencies: { "@types/node": nodeTypes, node, typescript },
     allowScripts: { node: true },
   };
   return `${JSON.stringify(project, null, 2)}\n`;
 }
 
-/** Writes the project, or nothing: a folder that is new comes into being whole, and one that is there has to be empty. */
+/**
+ * Writes the project, or nothing: a folder that is new comes into being whole, and one that is there has to be empty.
+ */
 export function writeProject(folder: string, files: ReadonlyMap<string, string>): void {
   const there = requireEmpty(folder);
   // Not in the middle of it: it takes some milliseconds.

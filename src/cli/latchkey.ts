@@ -11,8 +11,8 @@ if (major < 24 || (major === 24 && minor < 12)) {
 }
 // The modules of the other commands are not loaded here, so that a service starts faster.
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
-  // Listens for signals before other modules are loaded. The system does not stop the first process of a container if it has no listener
-  // for the signal.
+  // Listens for signals before other modules are loaded. The system does not stop the first process of a container if
+  // it has no listener for the signal.
   const { hearSignals } = await import("./serving/signals.ts");
   const signals = hearSignals();
   const { serve } = await import("./serving/serve.ts");

@@ -3,8 +3,8 @@ import path from "node:path";
 import type { Settings } from "../service/settings/settings.ts";
 
 /**
- * Returns a notice if the secret file exists but the database file does not. The disk of the database may not be mounted. Otherwise,
- * returns null.
+ * Returns a notice if the secret file exists but the database file does not. The disk of the database may not be
+ * mounted. Otherwise, returns null.
  */
 export function missingDatabaseNotice({ database, secretFile, secretIsNew }: Settings): string | null {
   if (database.kind !== "sqlite" || database.path === ":memory:" || secretFile === null || secretIsNew) return null;

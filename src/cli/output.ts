@@ -31,7 +31,10 @@ export function printOver(text: string): void {
   process.stderr.write(`\r\u001b[K${visible(text)}`);
 }
 
-/** Returns a function that styles text. It returns the text unchanged if the stream is not a terminal or `NO_COLOR` is set. */
+/**
+ * Returns a function that styles text. It returns the text unchanged if the stream is not a terminal or `NO_COLOR` is
+ * set.
+ */
 export function createPainter(stream: NodeJS.WriteStream): Paint {
   return (style, text) => styleText(style, text, { stream });
 }

@@ -19,7 +19,8 @@ import { createPainter, printError } from "./output.ts";
 export async function run(args: readonly string[]): Promise<number> {
   process.stdout.on("error", endWithoutOutput);
   try {
-    // An option without a command belongs to `serve`: `latchkey --port 9000`. A misspelled option is then reported by `serve`.
+    // An option without a command belongs to `serve`: `latchkey --port 9000`. A misspelled option is then reported by
+    // `serve`.
     const commandArguments = /^--(?!help$|version$)/.test(args[0] ?? "") ? ["serve", ...args] : args;
     await makeProgram().parseAsync(commandArguments, { from: "user" });
     return Number(process.exitCode ?? exits.done);
@@ -82,7 +83,10 @@ function version(): string {
   return text;
 }
 
-/** Exits without a message if the program that reads the output has closed it: `latchkey user list | head`. Reports any other error. */
+/**
+ * Exits without a message if the program that reads the output has closed it: `latchkey user list | head`. Reports any
+ * other error.
+ */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === "EPIPE") process.exit(exits.done);
   const report = `Standard output cannot be written (${message}). The output is incomplete.`;

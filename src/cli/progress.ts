@@ -5,7 +5,10 @@ const EVERY_MS = 100;
 
 /** Shows the progress of a long task. */
 export interface Progress {
-  /** Shows how much is done, and a count of items. `done` and `total` have the same unit. `total` is null if it is unknown. */
+  /**
+   * Shows how much is done, and a count of items. `done` and `total` have the same unit. `total` is null if it is
+   * unknown.
+   */
   report(done: number, total: number | null, count: number): void;
   end(): void;
 }

@@ -5,7 +5,10 @@ import type { SettingName } from "../service/settings/table.ts";
 import type { Database } from "../service/settings/values.ts";
 import { requireLastingStore } from "../service/system/operator.ts";
 
-/** Reads the settings. Throws `ConfigError` if one of the needed settings is wrong. `problems` has the mistakes in all other settings. */
+/**
+ * Reads the settings. Throws `ConfigError` if one of the needed settings is wrong. `problems` has the mistakes in all
+ * other settings.
+ */
 export async function requireSettings(...needed: readonly SettingName[]): Promise<{
   readonly config: ConfigFile;
   readonly readings: Readings;
@@ -19,8 +22,8 @@ export async function requireSettings(...needed: readonly SettingName[]): Promis
 }
 
 /**
- * Returns the database of the service and the declarations of the config file. Throws if the database is in memory, because no other
- * process can open it.
+ * Returns the database of the service and the declarations of the config file. Throws if the database is in memory,
+ * because no other process can open it.
  */
 export async function requirePlace(mayCreate: boolean): Promise<{
   readonly database: Database;

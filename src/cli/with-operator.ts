@@ -49,7 +49,10 @@ interface ProblemShown {
   readonly errors?: CommandFailed["issues"];
 }
 
-/** Returns the id of a user. `user` is a username, or an id like `id:5`. A username has no colon, so the two forms cannot be confused. */
+/**
+ * Returns the id of a user. `user` is a username, or an id like `id:5`. A username has no colon, so the two forms
+ * cannot be confused.
+ */
 export async function requireUserId(operator: Operator, user: string): Promise<number> {
   return idIn(user) ?? (await requireAccount(operator, user)).id;
 }

@@ -30,11 +30,14 @@ export interface Service {
   /** Answers a Fetch `Request`, for frameworks that use it: Hono, Next.js, Deno, a test. */
   fetch(request: Request, info: FetchInfo): Promise<Response>;
   /**
-   * Returns true if this address (`/api/books?limit=2`) belongs to the service, for any method. For a framework that answers requests for
-   * other addresses itself.
+   * Returns true if this address (`/api/books?limit=2`) belongs to the service, for any method. For a framework that
+   * answers requests for other addresses itself.
    */
   serves(target: string): boolean;
-  /** Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect. */
+  /**
+   * Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other
+   * effect.
+   */
   explain(arrival: Arrival): Promise<WholeExplanation>;
   /**
    * Reports the current cost of each list that the declarations allow, for an operator. It reads all of these
@@ -51,7 +54,10 @@ export interface Service {
   readonly basePath: string;
   /** Returns the offer of a feature of this service. Throws a TypeError if the service does not have the feature. */
   use<Offer>(feature: Feature<Offer>): Offer;
-  /** The observer. Bindings also use it to report input that they refused before it became a request. Null if nothing observes. */
+  /**
+   * The observer. Bindings also use it to report input that they refused before it became a request. Null if nothing
+   * observes.
+   */
   readonly observe: Observer | null;
   /** Returns the time of the service, in milliseconds since the epoch. */
   readonly now: () => number;
@@ -62,8 +68,8 @@ export interface Service {
 }
 
 /**
- * Assembles a service, opens its store and starts its features. Throws `DeclarationError` with everything that is missing, wrong or
- * duplicate. In this case, or if a feature cannot start, nothing stays open.
+ * Assembles a service, opens its store and starts its features. Throws `DeclarationError` with everything that is
+ * missing, wrong or duplicate. In this case, or if a feature cannot start, nothing stays open.
  *
  * @example
  * ```ts
@@ -91,8 +97,8 @@ export interface AssembledService {
 }
 
 /**
- * Assembles a service without opening its store, for commands that need its declarations. Throws `DeclarationError` with everything that is
- * missing, wrong or duplicate.
+ * Assembles a service without opening its store, for commands that need its declarations. Throws `DeclarationError`
+ * with everything that is missing, wrong or duplicate.
  *
  * @example
  * ```ts
@@ -112,7 +118,8 @@ export function assembleService(options: ServiceOptions): AssembledService {
   // Stops here, because a second copy of the package causes many other mistakes.
   if (copies.length > 0) throw new DeclarationError(copies.map((each) => `createService: ${each}`));
   const mistakes = collectMistakes(options);
-  // Stops here if the store, the list of features, the throttle or the tracer is wrong, because no feature can be set up with it.
+  // Stops here if the store, the list of features, the throttle or the tracer is wrong, because no feature can be set
+  // up with it.
   if (!canSetUp(options)) throw new DeclarationError(mistakes);
   const { store } = options;
   requireFree(store, mistakes);
@@ -134,7 +141,10 @@ export function assembleService(options: ServiceOptions): AssembledService {
   };
 }
 
-/** The stores of open services. If a second service opened one of these stores, the first service could no longer use it. */
+/**
+ * The stores of open services. If a second service opened one of these stores, the first service could no longer use
+ * it.
+ */
 const serving = new WeakSet<Store>();
 
 function requireFree(store: Store, mistakes: readonly string[]): void {

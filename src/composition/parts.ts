@@ -74,8 +74,8 @@ export function joinScopeLimits(all: readonly Pick<Parts, "scopesAllow">[]): Sco
 }
 
 /**
- * Returns the function that decides whether an accepted credential is enough for its account. Returns null if no feature has one. Throws
- * `DeclarationError` if several features have one.
+ * Returns the function that decides whether an accepted credential is enough for its account. Returns null if no
+ * feature has one. Throws `DeclarationError` if several features have one.
  */
 export function findAssuranceCheck(all: readonly Pick<Parts, "standing">[]): AssuranceCheck | null {
   const [standing, ...others] = all.flatMap((parts) => parts.standing ?? []);

@@ -17,7 +17,10 @@ export function reportAtStart(
 
 const MOST_PATHS = 3;
 
-/** Returns one line for all lists without an index. Returns null if there are none. `latchkey db explain` shows the details. */
+/**
+ * Returns one line for all lists without an index. Returns null if there are none. `latchkey db explain` shows the
+ * details.
+ */
 function unservedNotice(mounts: readonly ServedMount[]): string | null {
   const found = mounts.flatMap((mount) => {
     const { length } = unservedLists(mount);

@@ -3,8 +3,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * A copy of this package. A process may load two copies by mistake. Their classes differ: for one copy, a `Flaw` of another copy would look
- * like a valid value. So each copy marks the values that it makes, and rejects the values of other copies.
+ * A copy of this package. A process may load two copies by mistake. Their classes differ: for one copy, a `Flaw` of
+ * another copy would look like a valid value. So each copy marks the values that it makes, and rejects the values of
+ * other copies.
  */
 export interface Copy {
   /** The URL of a module of the copy. */
@@ -47,7 +48,10 @@ function findMark(value: object): Copy | undefined {
   }
 }
 
-/** Returns the mistake of a value from another copy: the places of both copies and the fix. Returns null for all other values. */
+/**
+ * Returns the mistake of a value from another copy: the places of both copies and the fix. Returns null for all other
+ * values.
+ */
 export function otherCopyMistake(value: unknown): string | null {
   const other = findOtherCopy(value);
   return other === null
@@ -56,8 +60,8 @@ export function otherCopyMistake(value: unknown): string | null {
 }
 
 /**
- * Finds the declarations of other copies within a value. Returns one sentence for each copy, with the place of its first
- * declaration. Looks into plain objects, lists, maps and sets.
+ * Finds the declarations of other copies within a value. Returns one sentence for each copy, with the place of its
+ * first declaration. Looks into plain objects, lists, maps and sets.
  */
 export function otherCopiesWithin(value: unknown, place: string): readonly string[] {
   const found = new Map<Copy, string>();
@@ -86,8 +90,8 @@ function collectMembers(value: object): Iterable<readonly [name: unknown, member
 }
 
 /**
- * Returns true if the value is of the class. Throws a TypeError if another copy made it, because the class of the same name in another copy
- * is a different class.
+ * Returns true if the value is of the class. Throws a TypeError if another copy made it, because the class of the same
+ * name in another copy is a different class.
  */
 export function isOfThisCopy(kind: object, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;

@@ -13,15 +13,19 @@ import {
 type Moment = `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}`;
 
 /**
- * A deprecation of a field, a filter, a resource, an endpoint or an action. The deprecated part stays available. The header fields of
- * responses inform its clients (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and the service counts the uses.
+ * A deprecation of a field, a filter, a resource, an endpoint or an action. The deprecated part stays available. The
+ * header fields of responses inform its clients (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and the service counts
+ * the uses.
  */
 export interface Deprecation {
-  /** The date of the deprecation: `"2026-07-01"`. From this date, new clients should not use the part. It may be in the future. */
+  /**
+   * The date of the deprecation: `"2026-07-01"`. From this date, new clients should not use the part. It may be in the
+   * future.
+   */
   readonly since: Moment;
   /**
-   * The date from which the deprecated part may be removed, never before `since`. The part is served until you remove it from the code.
-   * After this date, each start logs a notice.
+   * The date from which the deprecated part may be removed, never before `since`. The part is served until you remove
+   * it from the code. After this date, each start logs a notice.
    */
   readonly sunset?: Moment;
   /** The replacement, for people: a URL, or a path of this service. */

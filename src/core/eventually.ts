@@ -1,4 +1,7 @@
-/** A value that is available now or later. Code that uses a value that is available now continues synchronously, which is faster. */
+/**
+ * A value that is available now or later. Code that uses a value that is available now continues synchronously, which
+ * is faster.
+ */
 export type Eventually<T> = T | Promise<T>;
 
 /** Calls `next` with the value: synchronously if the value is available, otherwise when its promise resolves. */

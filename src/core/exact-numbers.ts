@@ -16,8 +16,8 @@ const numbersAsText: NumbersAsText = JSON as JSON & NumbersAsText;
 const exact = Symbol.for("latchkey.exact-number");
 
 /**
- * A number of stored JSON that a double cannot hold: `12345678901234567890`, `1e400`. Responses show it in its stored form, and a change of
- * another member does not alter it. In arithmetic it counts as the nearest double.
+ * A number of stored JSON that a double cannot hold: `12345678901234567890`, `1e400`. Responses show it in its stored
+ * form, and a change of another member does not alter it. In arithmetic it counts as the nearest double.
  */
 export class ExactNumber {
   /** The number in its stored form. */
@@ -68,17 +68,24 @@ export function doubleOf(value: unknown): number | null {
   return digits.length <= DIGITS_OF_A_DOUBLE && Number.isFinite(Number(value.text)) ? Number(value.text) : null;
 }
 
-/** Matches numbers that may lose digits. A number with at most 15 digits and an exponent of at most two digits is a double. */
+/**
+ * Matches numbers that may lose digits. A number with at most 15 digits and an exponent of at most two digits is a
+ * double.
+ */
 const MAY_BE_ROUNDED = /(?<![\d.])-?\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d{3})[\d.eE+-]*/g;
 
 /**
- * Each match of `MAY_BE_ROUNDED` contains a match of one of these. Most texts contain none, and the search for these two is six times as
- * fast: V8 skips up to eight characters at a time, but only if the pattern repeats the first eight without a quantifier.
+ * Each match of `MAY_BE_ROUNDED` contains a match of one of these. Most texts contain none, and the search for these
+ * two is six times as fast: V8 skips up to eight characters at a time, but only if the pattern repeats the first eight
+ * without a quantifier.
  */
 const MANY_DIGITS = new RegExp(`${"[\\d.]".repeat(8)}[\\d.]{8}`);
 const LARGE_EXPONENT = /[\d.][eE][-+]?\d{3}/;
 
-/** Parses stored JSON and keeps each number that a double cannot hold as an `ExactNumber`. Throws a `SyntaxError` like `JSON.parse`. */
+/**
+ * Parses stored JSON and keeps each number that a double cannot hold as an `ExactNumber`. Throws a `SyntaxError` like
+ * `JSON.parse`.
+ */
 export function valueOfJSON(text: string): unknown {
   const { json, names } = text.includes("\\") ? withoutEscapedNames(text) : { json: text, names: none };
   if (names.size === 0 && !hasExactNumber(json)) return JSON.parse(json);
@@ -95,8 +102,9 @@ const none: ReadonlyMap<string, string> = new Map();
 const NAME_FOLLOWS = /[ \t\n\r]*:/y;
 
 /**
- * Returns JSON in which no name has an escape, and the names that it has in the place of others. `JSON.parse` of V8 14.6 misreads names with
- * escapes: after it has read `{"a\\":1}`, it reads `{"a\"":1}` as `{"a\\":1}`. So the record of another user could rename members.
+ * Returns JSON in which no name has an escape, and the names that it has in the place of others. `JSON.parse` of V8
+ * 14.6 misreads names with escapes: after it has read `{"a\\":1}`, it reads `{"a\"":1}` as `{"a\\":1}`. So the record
+ * of another user could rename members.
  */
 function withoutEscapedNames(text: string): { readonly json: string; readonly names: ReadonlyMap<string, string> } {
   let mark = "\uf8ff";
@@ -133,8 +141,8 @@ function renamed(value: Readonly<Record<string, unknown>>, names: ReadonlyMap<st
 }
 
 /**
- * Returns true if JSON has a number that a double cannot hold. Only such JSON is parsed with a reviver, because a reviver makes parsing
- * forty times as slow.
+ * Returns true if JSON has a number that a double cannot hold. Only such JSON is parsed with a reviver, because a
+ * reviver makes parsing forty times as slow.
  */
 function hasExactNumber(text: string): boolean {
   if (!MANY_DIGITS.test(text) && !LARGE_EXPONENT.test(text)) return false;
@@ -168,7 +176,10 @@ function isDouble(source: string, value: number): boolean {
   );
 }
 
-/** Returns the digits of a number without leading and trailing zeros, and the position of the last one. `1.50` and `15e-1` are equal. */
+/**
+ * Returns the digits of a number without leading and trailing zeros, and the position of the last one. `1.50` and
+ * `15e-1` are equal.
+ */
 function normalizeDigits(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];

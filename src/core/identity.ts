@@ -17,15 +17,18 @@ export interface Identity {
   /** The caller's named key, if there is one. */
   readonly keyId?: string;
   /**
-   * The time of the login, in milliseconds since the epoch. A refresh is not a login. Left out if it is unknown. An unknown time never
-   * counts as fresh.
+   * The time of the login, in milliseconds since the epoch. A refresh is not a login. Left out if it is unknown. An
+   * unknown time never counts as fresh.
    */
   readonly authTime?: number;
   /** The current values of the user's fields that `accounts({ identity })` names. Left out if it names none. */
   readonly fields?: IdentityFields;
   /** The external issuer that vouched for the caller, if there was one. */
   readonly issuer?: string;
-  /** The proofs of the caller, oldest first. Missing for credentials of programs: API tokens, keys and the custom header. */
+  /**
+   * The proofs of the caller, oldest first. Missing for credentials of programs: API tokens, keys and the custom
+   * header.
+   */
   readonly proofs?: readonly Proof[];
   /** How strong these proofs are together. Missing if `proofs` is missing. */
   readonly level?: Level;
@@ -35,7 +38,10 @@ export interface Identity {
   readonly actor?: Actor;
 }
 
-/** A method that proves an identity. Named as in RFC 8176 if that RFC lists the method: password, one-time code, hardware key. */
+/**
+ * A method that proves an identity. Named as in RFC 8176 if that RFC lists the method: password, one-time code,
+ * hardware key.
+ */
 export type ProofMethod = "pwd" | "otp" | "hwk" | "mail" | "recovery" | "fed" | "proxy" | "operator";
 
 /** How strong the proofs of a login are: 0 without any, 1 with one kind, 2 with a second factor. */
@@ -51,11 +57,14 @@ export interface Proof {
   /** True if the passkey also checked the person (user verification). The proof then counts as two kinds of proof. */
   readonly verifiesUser?: boolean;
   /**
-   * True if a login by recovery code added the factor less than a day before the proof. Such a proof confirms no change of factors, as a
-   * recovery code confirms none.
+   * True if a login by recovery code added the factor less than a day before the proof. Such a proof confirms no change
+   * of factors, as a recovery code confirms none.
    */
   readonly isHeld?: boolean;
-  /** Set if the configuration of an identity provider, an external issuer or a proxy says that it checks a second factor. */
+  /**
+   * Set if the configuration of an identity provider, an external issuer or a proxy says that it checks a second
+   * factor.
+   */
   readonly vouchesFor?: 2;
 }
 

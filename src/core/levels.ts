@@ -1,6 +1,9 @@
 import type { Identity, Level, Proof, ProofMethod } from "./identity.ts";
 
-/** The kind of a proof: something that the user knows, something that the user has, a mailbox, or the report of another party. */
+/**
+ * The kind of a proof: something that the user knows, something that the user has, a mailbox, or the report of another
+ * party.
+ */
 type ProofKind = "knows" | "has" | "reaches" | "vouched";
 
 const kinds: Readonly<Record<ProofMethod, ProofKind>> = {
@@ -16,9 +19,9 @@ const kinds: Readonly<Record<ProofMethod, ProofKind>> = {
 };
 
 /**
- * Returns the level of these proofs together. Level 2 needs one of these: something that the user has together with another kind of proof,
- * a passkey that checked the person, another party that is configured to vouch for level 2, or the operator. A password and a mail are
- * level 1, because the mailbox can reset the password.
+ * Returns the level of these proofs together. Level 2 needs one of these: something that the user has together with
+ * another kind of proof, a passkey that checked the person, another party that is configured to vouch for level 2, or
+ * the operator. A password and a mail are level 1, because the mailbox can reset the password.
  */
 export function computeLevel(proofs: readonly Proof[]): Level {
   if (proofs.length === 0) return 0;
@@ -27,8 +30,8 @@ export function computeLevel(proofs: readonly Proof[]): Level {
 }
 
 /**
- * Returns the level that the proofs since a time confirm. A login of level 2 needs a recent second factor to confirm level 2. Any recent
- * proof confirms level 1. Returns 0 if there is none.
+ * Returns the level that the proofs since a time confirm. A login of level 2 needs a recent second factor to confirm
+ * level 2. Any recent proof confirms level 1. Returns 0 if there is none.
  *
  * @param since Milliseconds since the epoch.
  */

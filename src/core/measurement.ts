@@ -1,4 +1,7 @@
-/** The samples of one metric, called a metric family in Prometheus. It is plain data, so a process can send it to another process. */
+/**
+ * The samples of one metric, called a metric family in Prometheus. It is plain data, so a process can send it to
+ * another process.
+ */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -14,8 +17,8 @@ export type Sample = readonly [series: string, value: number];
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Returns a name with labels as text. The same series must always have the same text, so the calling code must always pass the labels in
- * the same order.
+ * Returns a name with labels as text. The same series must always have the same text, so the calling code must always
+ * pass the labels in the same order.
  */
 export function seriesOf(name: string, labels: Labels = {}): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(value)}"`);

@@ -1,6 +1,6 @@
-// The first module that runs, for every entry point of the package, because later code may use features that an older Node does not have.
-// All statically imported modules are linked before any of them runs. So a module that an older Node cannot link is not imported statically
-// (`store/sqlite/connection/node-sqlite.ts`).
+// The first module that runs, for every entry point of the package, because later code may use features that an older
+// Node does not have. All statically imported modules are linked before any of them runs. So a module that an older
+// Node cannot link is not imported statically (`store/sqlite/connection/node-sqlite.ts`).
 const { versions } = process;
 const [major = 0, minor = 0] = versions.node.split(".").map(Number);
 // Other runtimes report the Node version that they are compatible with.

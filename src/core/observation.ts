@@ -1,9 +1,10 @@
 import type { Problem } from "./problem/problem.ts";
 
 /**
- * The reason why a passkey was refused. `malformed`: the answer cannot be read. `type`, `challenge`, `origin` and `cross_origin`: the data of
- * the browser. `rp_id`, `not_present`, `not_verified` (no PIN, finger or face) and `backup_eligibility` (it has changed): the data of the
- * authenticator. `key`, `attestation`: a new passkey with another kind of key or statement. `unknown`: no account has the passkey.
+ * The reason why a passkey was refused. `malformed`: the answer cannot be read. `type`, `challenge`, `origin` and
+ * `cross_origin`: the data of the browser. `rp_id`, `not_present`, `not_verified` (no PIN, finger or face) and
+ * `backup_eligibility` (it has changed): the data of the authenticator. `key`, `attestation`: a new passkey with
+ * another kind of key or statement. `unknown`: no account has the passkey.
  */
 export type PasskeyRefusal =
   | "malformed"
@@ -23,13 +24,19 @@ export type PasskeyRefusal =
   | "inactive"
   | "expired";
 
-/** An event, as one closed union. The log, metrics and audit read it; no other code logs. No observation ever contains a secret. */
+/**
+ * An event, as one closed union. The log, metrics and audit read it; no other code logs. No observation ever contains a
+ * secret.
+ */
 export type Observation =
   | {
       readonly kind: "request";
       readonly requestId: string;
       readonly method: string;
-      /** The sent path without the query. A part with more than 40 characters may be a credential, so only its first 17 are included. */
+      /**
+       * The sent path without the query. A part with more than 40 characters may be a credential, so only its first 17
+       * are included.
+       */
       readonly path: string;
       /** The declared path of the route (`/users/{id}`). Null if none matched. */
       readonly route: string | null;
@@ -37,8 +44,8 @@ export type Observation =
       /** The problem's code, if the response was a problem. */
       readonly code: string | null;
       /**
-       * The problem as the caller received it, for developers. It may contain names that the caller sent, so a stored log has only its
-       * code.
+       * The problem as the caller received it, for developers. It may contain names that the caller sent, so a stored
+       * log has only its code.
        */
       readonly problem: Problem | null;
       readonly durationMs: number;
@@ -99,11 +106,13 @@ export type Observation =
       readonly which: "one" | "all" | "others";
       readonly by: number;
     }
-  /** An external identity was seen for the first time and now belongs to an account. `issuer` is empty for the proxy. */
+  /**
+   * An external identity was seen for the first time and now belongs to an account. `issuer` is empty for the proxy.
+   */
   | { readonly kind: "identity_bound"; readonly issuer: string; readonly subject: string; readonly userId: number }
   /**
-   * An external identity was refused, because its username or e-mail belongs to an account that it must not claim. `userId`: the account
-   * with this name. Null for an e-mail.
+   * An external identity was refused, because its username or e-mail belongs to an account that it must not claim.
+   * `userId`: the account with this name. Null for an e-mail.
    */
   | {
       readonly kind: "identity_not_bound";
@@ -112,7 +121,9 @@ export type Observation =
       readonly username: string;
       readonly userId: number | null;
     }
-  /** A login at an identity provider failed. `reason` explains it for the operator, and contains no token and no code. */
+  /**
+   * A login at an identity provider failed. `reason` explains it for the operator, and contains no token and no code.
+   */
   | {
       readonly kind: "provider_login_failed";
       readonly requestId: string;
@@ -125,8 +136,9 @@ export type Observation =
   | { readonly kind: "notice"; readonly level: "error" | "info"; readonly message: string; readonly error?: unknown };
 
 /**
- * The reason why something was refused before it became a request: it could not be parsed, its headers were late, its TLS handshake failed,
- * there were too many connections, its connection had too many HTTP/2 streams, or too many responses waited for slow clients.
+ * The reason why something was refused before it became a request: it could not be parsed, its headers were late, its
+ * TLS handshake failed, there were too many connections, its connection had too many HTTP/2 streams, or too many
+ * responses waited for slow clients.
  */
 export type RefusalReason = (typeof refusalReasons)[number];
 

@@ -12,8 +12,8 @@ export interface Traced {
 /** Traces requests and their parts. It never changes their result, and none of its spans contains a credential. */
 export interface Tracer {
   /**
-   * Runs a request. Its span contains all work that the request starts, even after the response. The observation of the request ends the
-   * span.
+   * Runs a request. Its span contains all work that the request starts, even after the response. The observation of the
+   * request ends the span.
    */
   request<T>(call: Traced, work: () => Eventually<T>): Eventually<T>;
   /** Runs a part of a request. Outside of a request, it only runs the work. */
@@ -31,7 +31,10 @@ interface Followed {
   observeFault(error: unknown): void;
 }
 
-/** Runs a request with its tracer, exactly once. An error or a missing result of the tracer does not prevent the response. */
+/**
+ * Runs a request with its tracer, exactly once. An error or a missing result of the tracer does not prevent the
+ * response.
+ */
 export function traced<T>(tracer: Tracer, followed: Followed, work: () => Eventually<T>): Eventually<T> {
   let running: Eventually<T> | null = null;
   const runOnce = (): Eventually<T> => (running ??= work());

@@ -6,8 +6,8 @@
 /// <reference path="./stores.ts" preserve="true" />
 /// <reference path="./ops.ts" preserve="true" />
 /**
- * The main entry point: everything that a first product needs. The other entry points contain the rest by subject. No name is in two of
- * them.
+ * The main entry point: everything that a first product needs. The other entry points contain the rest by subject. No
+ * name is in two of them.
  *
  * @module latchkey
  */

@@ -23,7 +23,8 @@ export interface NamedParts {
 /** Returns a sentence for each duplicate among all parts, with the features and the fix. */
 export function describeClashes(namedParts: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const all = withoutRepeatedMounts(namedParts);
-  // Several `shared` schemes may have the same name. If a scheme that is not shared has this name too, the name is a duplicate.
+  // Several `shared` schemes may have the same name. If a scheme that is not shared has this name too, the name is a
+  // duplicate.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
       schemes.filter(({ shared }) => shared !== true).map(({ name }) => name),
@@ -53,7 +54,10 @@ export function describeClashes(namedParts: readonly NamedParts[], speaksXML: bo
   ];
 }
 
-/** Reports a resource that is mounted twice in one sentence. Its endpoints and its table are not reported as duplicates too. */
+/**
+ * Reports a resource that is mounted twice in one sentence. Its endpoints and its table are not reported as duplicates
+ * too.
+ */
 function mountedTwice(all: readonly NamedParts[]): readonly string[] {
   const owners = Map.groupBy(
     all.flatMap(({ name, parts: { mounts = [] } }) => mounts.map(({ resource: { path } }) => ({ name, path }))),
@@ -78,7 +82,10 @@ function withoutRepeatedMounts(all: readonly NamedParts[]): readonly NamedParts[
   }));
 }
 
-/** Returns one scheme for each name. Two schemes with one name are already reported, so their equal carriers are not reported too. */
+/**
+ * Returns one scheme for each name. Two schemes with one name are already reported, so their equal carriers are not
+ * reported too.
+ */
 function distinctSchemes(all: readonly NamedParts[]): readonly Scheme[] {
   const schemes = joinSchemes(all.flatMap(({ parts }) => parts.schemes ?? []));
   return schemes.filter(({ name }, at) => schemes.findIndex((each) => each.name === name) === at);
@@ -166,7 +173,8 @@ export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): rea
   return all.flatMap(({ parts: { endpoints = [] } }) =>
     endpoints.flatMap(({ method, path, consumes = [] }) =>
       consumes
-        // XML is not reported if the endpoint also reads another type. In a service without XML, it then reads only the other type.
+        // XML is not reported if the endpoint also reads another type. In a service without XML, it then reads only the
+        // other type.
         .filter((type) => !isRead(type) && !(type === XML && consumes.some(isRead)))
         .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, mediaTypes)}`),
     ),

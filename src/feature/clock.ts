@@ -2,8 +2,8 @@ import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * The interval between measurements, in milliseconds. After a fail-over changes the database's clock, processes may have different times
- * for this long.
+ * The interval between measurements, in milliseconds. After a fail-over changes the database's clock, processes may
+ * have different times for this long.
  */
 const MEASURE_MS = 1000;
 
@@ -13,23 +13,31 @@ const WRONG_MS = 60_000;
 /** If the wall clock has moved by more than this relative to the steady clock, it was set, or the machine has slept. */
 const STEP_MS = 1000;
 
-/** A smaller change of the measured difference is ignored, because the network and the steps of the database's clock can cause it. */
+/**
+ * A smaller change of the measured difference is ignored, because the network and the steps of the database's clock can
+ * cause it.
+ */
 const NOISE_MS = 20;
 
 /** The time of a service. */
 export interface Clock {
   /**
-   * Returns milliseconds since the epoch, by the database's clock. The returned time goes back only if the database's clock was set back by
-   * more than a minute.
+   * Returns milliseconds since the epoch, by the database's clock. The returned time goes back only if the database's
+   * clock was set back by more than a minute.
    */
   now(): number;
   /** Returns how far the machine's clock is ahead of the database's, in milliseconds. 0 if they are the same clock. */
   aheadMs(): number;
-  /** Measures the difference for the first time, and regularly from now on. Returns a function that stops the measurements. */
+  /**
+   * Measures the difference for the first time, and regularly from now on. Returns a function that stops the
+   * measurements.
+   */
   start(): Promise<() => void>;
 }
 
-/** Returns the clock: `now` if it is given, otherwise the store's clock if it has one, otherwise the machine's clock. */
+/**
+ * Returns the clock: `now` if it is given, otherwise the store's clock if it has one, otherwise the machine's clock.
+ */
 export function chooseClock(
   { now, store }: { readonly now?: () => number; readonly store: Store },
   observe: Observer,
@@ -61,8 +69,9 @@ export interface MachineClocks {
 const ofThisMachine: MachineClocks = { wall: () => Date.now(), steady: () => performance.now() };
 
 /**
- * Returns the database's clock. The machine's steady clock continues it between measurements. All processes have the same time. Data from
- * one process is neither expired nor in the future for another, even if a machine's clock is set in the meantime.
+ * Returns the database's clock. The machine's steady clock continues it between measurements. All processes have the
+ * same time. Data from one process is neither expired nor in the future for another, even if a machine's clock is set
+ * in the meantime.
  */
 export function correctedClock(
   store: Required<Pick<Store, "now">>,
@@ -118,8 +127,8 @@ export function correctedClock(
       if (Math.abs(wall() - steady() - wallMinusSteadyMs) > STEP_MS) void measureAgain();
       const time = Math.round(steady() + databaseMinusSteadyMs);
       if (time > latest || latest - time > WRONG_MS) latest = time;
-      // If the database's clock was set back by up to `WRONG_MS`, the time stops until that clock has caught up. After a larger step, the
-      // time goes back too. Otherwise it would stop for long, and nothing would expire.
+      // If the database's clock was set back by up to `WRONG_MS`, the time stops until that clock has caught up. After
+      // a larger step, the time goes back too. Otherwise it would stop for long, and nothing would expire.
       return latest;
     },
     aheadMs: () => aheadMs,

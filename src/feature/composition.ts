@@ -47,8 +47,8 @@ export type Surroundings = Omit<Host, "use" | "secret"> & {
 };
 
 /**
- * Sets up every feature. `own` are the parts of the service in addition to its features. Throws `DeclarationError` with everything that is
- * missing, wrong or duplicate.
+ * Sets up every feature. `own` are the parts of the service in addition to its features. Throws `DeclarationError` with
+ * everything that is missing, wrong or duplicate.
  */
 export function compose(features: readonly Feature[], own: Parts, surroundings: Surroundings): Composition {
   const shapeless = features.flatMap(shapeMistakes);
@@ -63,7 +63,8 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     if (done.has(feature) || failed.has(feature)) return;
     // A second feature with the same name clashes with the first one in many ways. Only its name is reported.
     if (features.find(({ name }) => name === feature.name) !== feature) return void failed.add(feature);
-    // A feature counts as failed until it is set up. Otherwise, features that need each other would cause endless recursion.
+    // A feature counts as failed until it is set up. Otherwise, features that need each other would cause endless
+    // recursion.
     failed.add(feature);
     for (const needed of feature.needs) if (features.includes(needed)) setUp(needed);
     if (feature.needs.some((needed) => !done.has(needed))) return;
@@ -111,12 +112,18 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   return { inOrder, use: (feature) => requireOffer(feature, done) };
 }
 
-/** Leaves out features with a duplicate name. This name is already reported, and all of their parts would also be duplicates. */
+/**
+ * Leaves out features with a duplicate name. This name is already reported, and all of their parts would also be
+ * duplicates.
+ */
 function withoutNamesakes(all: readonly NamedParts[]): readonly NamedParts[] {
   return all.filter(({ name }, at) => name === null || all.findIndex((each) => each.name === name) === at);
 }
 
-/** Returns the mistakes in all parts together: mounts without a parent, and the mistakes that features find in the whole service. */
+/**
+ * Returns the mistakes in all parts together: mounts without a parent, and the mistakes that features find in the whole
+ * service.
+ */
 function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   const assembled: Assembled = combineLists(all.map(({ parts }) => parts));
   return [
@@ -125,7 +132,10 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   ];
 }
 
-/** Returns the mistakes that a feature finds in the assembled service. If the feature's check throws, returns the error as a mistake. */
+/**
+ * Returns the mistakes that a feature finds in the assembled service. If the feature's check throws, returns the error
+ * as a mistake.
+ */
 function findMistakes(parts: Parts, assembled: Assembled): readonly string[] {
   try {
     const result: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");
@@ -154,7 +164,9 @@ const featureMembers: Readonly<Record<keyof Feature, ValueCheck>> = {
   setUp: aFunction,
 };
 
-/** Returns true for an object that is not a promise. Its members are checked later, with those of the other features. */
+/**
+ * Returns true for an object that is not a promise. Its members are checked later, with those of the other features.
+ */
 function isParts(parts: unknown): parts is Parts {
   return isObject(parts) && !types.isPromise(parts);
 }

@@ -6,9 +6,9 @@ import type { Change, Collection, Where } from "../store/store.ts";
 import { requireChangeList, type NamedUpkeep } from "./upkeep.ts";
 
 /**
- * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have, because every run of the
- * upkeep would fail. Calls `due` once for this check. Ignores an error of `due`, because it may be temporary. If the error stays, the first
- * run of the upkeep reports it.
+ * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have, because
+ * every run of the upkeep would fail. Calls `due` once for this check. Ignores an error of `due`, because it may be
+ * temporary. If the error stays, the first run of the upkeep reports it.
  */
 export function requireDue(upkeep: readonly NamedUpkeep[], tables: readonly Collection[], now: number): void {
   const tablesByName = new Map(tables.map((table) => [table.name, table]));

@@ -4,7 +4,9 @@ import { otherCopyMistake } from "../core/copy.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store/store.ts";
 import type { Feature } from "./feature.ts";
 
-/** The errors of the store. They stay unchanged: their messages are complete, and code that retries checks their class. */
+/**
+ * The errors of the store. They stay unchanged: their messages are complete, and code that retries checks their class.
+ */
 const ofStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
 /** Returns the error of a feature with the feature's name. The original error is the cause, with its stack. */

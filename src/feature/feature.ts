@@ -21,15 +21,21 @@ import type { RequestLimiter } from "../http/request/limiting.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
 
 /**
- * A capability of a service: a way of logging in, an audit trail, a page. A service is a list of features, and `createService` sets up each
- * of them once. A feature has no state, so several services can share one value.
+ * A capability of a service: a way of logging in, an audit trail, a page. A service is a list of features, and
+ * `createService` sets up each of them once. A feature has no state, so several services can share one value.
  */
 export interface Feature<Offer = unknown> {
   /** Lower-case words joined by hyphens. The messages of the start use this name. */
   readonly name: string;
-  /** The features that this feature uses: the values, not their names. Each of them must also be in the service's list, at any position. */
+  /**
+   * The features that this feature uses: the values, not their names. Each of them must also be in the service's list,
+   * at any position.
+   */
   readonly needs: readonly Feature[];
-  /** Makes the parts of the feature for one service, before the store is open. The first reads and writes belong into `start`. */
+  /**
+   * Makes the parts of the feature for one service, before the store is open. The first reads and writes belong into
+   * `start`.
+   */
   setUp(host: Host): Parts<Offer>;
 }
 
@@ -55,44 +61,62 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly roles?: readonly string[];
   /** Decides what a credential with limited scopes may request at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
-  /** Decides whether an accepted credential is enough for its account. At most one feature may have it, usually `accounts()`. */
+  /**
+   * Decides whether an accepted credential is enough for its account. At most one feature may have it, usually
+   * `accounts()`.
+   */
   readonly standing?: AssuranceCheck;
   /** Decides whether there are too many requests. */
   readonly limiter?: RequestLimiter;
   /**
-   * Explanations of the tags of the feature's endpoints, for the API's documentation. If several features explain a tag, the first one
-   * counts.
+   * Explanations of the tags of the feature's endpoints, for the API's documentation. If several features explain a
+   * tag, the first one counts.
    */
   readonly tags?: Readonly<Record<string, string>>;
   /** The look of all pages, with the name of the service. If several features have a look, the first one counts. */
   readonly look?: Look;
   /** Additional ways to log in that the login page shows, for example one for each identity provider. */
   readonly waysIn?: readonly WayIn[];
-  /** Finds the user of a link in a mail, for the page that the link leads to. If several features find a user, the first one counts. */
+  /**
+   * Finds the user of a link in a mail, for the page that the link leads to. If several features find a user, the first
+   * one counts.
+   */
   readonly findLinkUser?: FindLinkUser;
-  /** The pages on which people log in and manage their accounts. If several features have such pages, those of the first one count. */
+  /**
+   * The pages on which people log in and manage their accounts. If several features have such pages, those of the first
+   * one count.
+   */
   readonly pages?: AccountPages;
   /** Problems that the feature throws in any operation. The API's documentation lists them for every operation. */
   readonly problems?: readonly ProblemDefinition[];
-  /** Returns changes for the transaction of every write of a mounted resource. The changes and the write commit together or not at all. */
+  /**
+   * Returns changes for the transaction of every write of a mounted resource. The changes and the write commit together
+   * or not at all.
+   */
   readonly alongside?: Alongside;
   /** Receives all observations of the service. Must not throw and must not wait. */
   readonly observe?: Observer;
   /**
-   * Returns the mistakes of this feature that depend on the other parts, each with the fix: for example, a path that is not served. The
-   * start reports them together with all other mistakes.
+   * Returns the mistakes of this feature that depend on the other parts, each with the fix: for example, a path that is
+   * not served. The start reports them together with all other mistakes.
    */
   mistakes?(all: Assembled): readonly string[];
   /**
-   * Returns the feature's metrics. If the function throws or returns an invalid value, the metrics are left out, and the log names the
-   * feature.
+   * Returns the feature's metrics. If the function throws or returns an invalid value, the metrics are left out, and
+   * the log names the feature.
    */
   readonly measure?: () => readonly MetricFamily[];
   /** The deletion of expired data, and its interval. */
   readonly upkeep?: readonly Upkeep[];
-  /** Runs before the first request, after the `start` of the features that this one needs. An error stops the start of the service. */
+  /**
+   * Runs before the first request, after the `start` of the features that this one needs. An error stops the start of
+   * the service.
+   */
   start?(): Eventually<void>;
-  /** Runs after the last request, before the `stop` of the features that this one needs. Called only if `start` has succeeded. */
+  /**
+   * Runs after the last request, before the `stop` of the features that this one needs. Called only if `start` has
+   * succeeded.
+   */
   stop?(): Eventually<void>;
 }
 
@@ -101,8 +125,8 @@ export interface WayIn {
   /** The text of the button. */
   readonly title: string;
   /**
-   * A path of the service, without the base path and without a query: `/api/login/company/start`. The page adds the parameter `next`: the
-   * page to show after the login, with the base path.
+   * A path of the service, without the base path and without a query: `/api/login/company/start`. The page adds the
+   * parameter `next`: the page to show after the login, with the base path.
    */
   readonly href: string;
 }
@@ -123,8 +147,9 @@ export interface AccountPages {
 }
 
 /**
- * Finds the user of a link that leads to a page of accounts, so that a password manager stores the new password under the right name.
- * Returns null for a link of another page, and for a link that is wrong, used or expired. It must not use the link up or count a try.
+ * Finds the user of a link that leads to a page of accounts, so that a password manager stores the new password under
+ * the right name. Returns null for a link of another page, and for a link that is wrong, used or expired. It must not
+ * use the link up or count a try.
  */
 export type FindLinkUser = (link: MailLink) => Promise<LinkUser | null>;
 
@@ -153,9 +178,10 @@ export interface Upkeep {
   /** The interval in seconds: a whole number from 1. */
   readonly everySeconds: number;
   /**
-   * Returns the changes that delete the data that has expired at `now` (milliseconds since the epoch). If all changes are `deleteAll` or
-   * `updateAll`, each one is applied to some rows at a time until none is left, so that no other write waits long. An `updateAll` must
-   * change the values that its `where` compares, or it never ends. If there is any other change, all changes are one transaction.
+   * Returns the changes that delete the data that has expired at `now` (milliseconds since the epoch). If all changes
+   * are `deleteAll` or `updateAll`, each one is applied to some rows at a time until none is left, so that no other
+   * write waits long. An `updateAll` must change the values that its `where` compares, or it never ends. If there is
+   * any other change, all changes are one transaction.
    */
   due(now: number): readonly Change[];
 }
@@ -163,7 +189,10 @@ export interface Upkeep {
 /** The environment in which a feature is set up. */
 export interface Host {
   readonly store: Store;
-  /** The service's secret. If there is none, reading it throws a `DeclarationError`. The start reports it with the feature's name. */
+  /**
+   * The service's secret. If there is none, reading it throws a `DeclarationError`. The start reports it with the
+   * feature's name.
+   */
   readonly secret: Secret;
   /** The public name of the service. */
   readonly name: string;
@@ -179,14 +208,18 @@ export interface Host {
   readonly now: () => number;
   /** Returns the offer of a feature that this feature needs. */
   use<Offer>(feature: Feature<Offer>): Offer;
-  /** Returns the facts about the whole service. Call it in handlers, `start` and `stop`. In `setUp`, it throws a `DeclarationError`. */
+  /**
+   * Returns the facts about the whole service. Call it in handlers, `start` and `stop`. In `setUp`, it throws a
+   * `DeclarationError`.
+   */
   service(): ServiceFacts;
 }
 
 /** The content of a service, for features that describe or measure it. */
 export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">> {
   /**
-   * True if a feature decides whether an accepted credential is enough for its account: a request may then end in 401 `factor_required`.
+   * True if a feature decides whether an accepted credential is enough for its account: a request may then end in 401
+   * `factor_required`.
    */
   readonly asksForFactors: boolean;
   /** True if the service has the built-in XML format. A custom format for `application/xml` replaces it. */
@@ -205,8 +238,8 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   /** Returns the number of requests in progress. */
   inFlight(): number;
   /**
-   * Returns how far the machine's clock is ahead of the database's clock, in milliseconds. The service uses the database's clock. 0 if they
-   * are the same clock.
+   * Returns how far the machine's clock is ahead of the database's clock, in milliseconds. The service uses the
+   * database's clock. 0 if they are the same clock.
    */
   clockAheadMs(): number;
   /** Returns the metrics of the features. */
@@ -214,8 +247,8 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   /** Answers a request like a binding: with limits, permissions and a line in the log. */
   respond(arrival: Arrival): Eventually<Answer>;
   /**
-   * Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect and counts no
-   * wrong credential, so let only known callers use it.
+   * Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other
+   * effect and counts no wrong credential, so let only known callers use it.
    */
   explain(arrival: Arrival): Promise<WholeExplanation>;
 }
@@ -244,6 +277,9 @@ export function defineFeature(feature: FeatureDeclaration<Parts>): Feature {
 /** The declaration of a feature: the input of `defineFeature`. */
 export interface FeatureDeclaration<P extends Parts> extends Omit<Feature, "needs" | "setUp"> {
   readonly needs?: readonly Feature[];
-  /** Makes the parts of the feature for one service, before the store is open. The first reads and writes belong into `start`. */
+  /**
+   * Makes the parts of the feature for one service, before the store is open. The first reads and writes belong into
+   * `start`.
+   */
   setUp(host: Host): Only<P, Parts>;
 }

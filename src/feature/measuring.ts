@@ -14,7 +14,10 @@ import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
 import { describeFault } from "./failure.ts";
 
-/** Reads the metrics of custom code. `who` names this code in messages. `taken` are the names of metrics that are already used. */
+/**
+ * Reads the metrics of custom code. `who` names this code in messages. `taken` are the names of metrics that are
+ * already used.
+ */
 export type Measuring = (
   who: string,
   measure: () => readonly MetricFamily[],
@@ -38,7 +41,10 @@ function isSample(value: unknown): boolean {
   return isText(series) && /^[a-zA-Z_:][\w:]*(?:\{.*\})?$/.test(series) && typeof count === "number";
 }
 
-/** Returns a reader that returns only the valid metrics. It reports each mistake once, because metrics are read again and again. */
+/**
+ * Returns a reader that returns only the valid metrics. It reports each mistake once, because metrics are read again
+ * and again.
+ */
 export function makeMeasuring(observe: Observer): Measuring {
   const reportedMistakes = new Set<string>();
 

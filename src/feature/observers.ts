@@ -3,8 +3,9 @@ import type { Observation, Observer } from "../core/observation.ts";
 import { writeError } from "../core/standard-error.ts";
 
 /**
- * Returns an observer that never throws, so that it cannot affect a request or another observer. The first failure of `observe` is printed
- * to standard error, with the name of the `service` and the stack. Further failures are not printed, because every request may cause one.
+ * Returns an observer that never throws, so that it cannot affect a request or another observer. The first failure of
+ * `observe` is printed to standard error, with the name of the `service` and the stack. Further failures are not
+ * printed, because every request may cause one.
  */
 export function guardObserver(observe: Observer, service: string): Observer {
   let failed = false;
@@ -30,8 +31,8 @@ export function combineObservers(observers: readonly Observer[]): Observer | nul
 }
 
 /**
- * Reports a failure only once, until `well` is called or the reason changes. Otherwise, a database that is unavailable for an hour would be
- * reported every second.
+ * Reports a failure only once, until `well` is called or the reason changes. Otherwise, a database that is unavailable
+ * for an hour would be reported every second.
  */
 export function makeFailureReporter(report: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
   let lastReason = "";

@@ -14,7 +14,10 @@ import {
 import type { Look } from "../core/html/look.ts";
 import type { AccountPages, Parts, ServiceParts } from "./feature.ts";
 
-/** The checks for lists of parts. They accept any value, because `declarationMistakes` checks the lists and each part in them. */
+/**
+ * The checks for lists of parts. They accept any value, because `declarationMistakes` checks the lists and each part in
+ * them.
+ */
 export const partsLists: Readonly<Record<keyof ServiceParts, ValueCheck>> = {
   schemes: anything,
   mounts: anything,

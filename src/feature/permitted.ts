@@ -3,8 +3,8 @@ import { suggestion } from "../core/checking/nearest.ts";
 import type { NamedParts } from "./clashes.ts";
 
 /**
- * Finds permissions that use a role or a member of `identity.fields` that no caller has, because they would deny every caller. Each mistake
- * is one sentence with its fix.
+ * Finds permissions that use a role or a member of `identity.fields` that no caller has, because they would deny every
+ * caller. Each mistake is one sentence with its fix.
  */
 export function permissionMistakes(all: readonly NamedParts[]): readonly string[] {
   const found = collectPermissions(all);
@@ -42,7 +42,10 @@ function missingIdentity(found: readonly PlacedPermission[], all: readonly Named
   );
 }
 
-/** Checks nothing if no feature declares roles. A service without `accounts()` has only the roles that its schemes return. */
+/**
+ * Checks nothing if no feature declares roles. A service without `accounts()` has only the roles that its schemes
+ * return.
+ */
 function missingRoles(found: readonly PlacedPermission[], all: readonly NamedParts[]): readonly string[] {
   const declaring = all.flatMap(({ parts: { roles } }) => (roles === undefined ? [] : [roles]));
   if (declaring.length === 0) return [];

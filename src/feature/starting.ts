@@ -6,12 +6,15 @@ import { wrapFailure } from "./failure.ts";
 /** The time after which a slow start of a feature is reported, in seconds. */
 const SLOW_START_SECONDS = 10;
 
-/** The maximum time for a feature to stop, in seconds. A longer wait saves no data: all acknowledged writes are already on the disk. */
+/**
+ * The maximum time for a feature to stop, in seconds. A longer wait saves no data: all acknowledged writes are already
+ * on the disk.
+ */
 const MOST_STOP_SECONDS = 5;
 
 /**
- * Starts the features, each after those that it needs. Returns a function that stops them in reverse order and closes the store. An error
- * is reported with the feature's name.
+ * Starts the features, each after those that it needs. Returns a function that stops them in reverse order and closes
+ * the store. An error is reported with the feature's name.
  */
 export async function startFeatures(
   { inOrder }: Composition,

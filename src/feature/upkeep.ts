@@ -58,8 +58,8 @@ export function startUpkeep(
   const timer = setInterval(() => {
     for (const each of all) {
       each.dueIn--;
-      // If much data has expired, a run takes longer than a tick. This upkeep then stays due until its run ends. The upkeep of other
-      // features continues.
+      // If much data has expired, a run takes longer than a tick. This upkeep then stays due until its run ends. The
+      // upkeep of other features continues.
       if (each.dueIn >= 0 || each.isRunning) continue;
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;
@@ -109,14 +109,15 @@ async function eraseInPortions(store: Store, change: Erasing, signal: AbortSigna
     const [first] = await store.list({ collection, where, sort, limit: 1 });
     if (first === undefined) return;
     const { record } = first;
-    // The next search starts at the value of this row. PostgreSQL keeps deleted rows in its indexes until a vacuum, and each search would
-    // otherwise read all of them again.
+    // The next search starts at the value of this row. PostgreSQL keeps deleted rows in its indexes until a vacuum, and
+    // each search would otherwise read all of them again.
     if (ranged !== null) where = { all: [change.where, { column: ranged, operator: "gte", value: record[ranged]! }] };
     const start = performance.now();
     await store.write({ changes: [{ ...change, where, atMost: size.rows() }] });
     const tookMs = performance.now() - start;
     size.took(tookMs);
-    // The search found the same row again: the write skipped it, because another transaction has locked it, perhaps for long.
+    // The search found the same row again: the write skipped it, because another transaction has locked it, perhaps for
+    // long.
     const isLocked = record["id"] === before;
     before = record["id"];
     await wait(isLocked ? LONGEST_PAUSE_MS : pauseMs(tookMs), undefined, { ref: false });

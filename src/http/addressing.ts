@@ -25,8 +25,9 @@ export function requireAddress({ target, rawHeaders, version }: Arrival): void {
 const CLOSE = [["Connection", "close"]] as const;
 
 /**
- * Ends a request whose end is ambiguous, because a proxy in front may have read a different end (RFC 9112 §6.1). This applies to an
- * unsupported transfer coding, to a transfer coding in HTTP/1.0, and to every version other than 1.0 and 1.1.
+ * Ends a request whose end is ambiguous, because a proxy in front may have read a different end (RFC 9112 §6.1). This
+ * applies to an unsupported transfer coding, to a transfer coding in HTTP/1.0, and to every version other than 1.0 and
+ * 1.1.
  */
 export function requireFraming({ rawHeaders, version = "1.1" }: Arrival): void {
   if (version !== "1.1" && version !== "1.0")

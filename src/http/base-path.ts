@@ -1,7 +1,7 @@
 /**
- * Parses the path below which a service is mounted: `/api/v1`, with or without a final slash. Returns an empty text for the root. Returns
- * null if the path is invalid. A valid path begins with a slash, and its segments contain only letters, digits and `-._~`. Such a path is
- * written the same in URLs, cookies and pages.
+ * Parses the path below which a service is mounted: `/api/v1`, with or without a final slash. Returns an empty text for
+ * the root. Returns null if the path is invalid. A valid path begins with a slash, and its segments contain only
+ * letters, digits and `-._~`. Such a path is written the same in URLs, cookies and pages.
  */
 export function parseBasePath(text: string): string | null {
   if (!isText(text)) return null;

@@ -31,8 +31,8 @@ export interface PermissionExplanation {
 }
 
 /**
- * The result of the schemes for a request, and of its endpoint's permission. The permission is null if the endpoint is open, or if a
- * rejected credential ends the request before the permission decides.
+ * The result of the schemes for a request, and of its endpoint's permission. The permission is null if the endpoint is
+ * open, or if a rejected credential ends the request before the permission decides.
  */
 export interface WholeExplanation extends Explanation {
   /** The declared path: `/orders/{id}`. */
@@ -40,7 +40,9 @@ export interface WholeExplanation extends Explanation {
   readonly permission: PermissionExplanation | null;
 }
 
-/** Explains the result of the schemes and of the permission for a request. Emits no observation and changes no state. */
+/**
+ * Explains the result of the schemes and of the permission for a request. Emits no observation and changes no state.
+ */
 export async function explainWhole(
   service: ServiceCore & { readonly find: FindRoute },
   arrival: Arrival,
@@ -62,8 +64,9 @@ export async function explainWhole(
 }
 
 /**
- * Returns a witness if the request asks for an explanation. Otherwise returns null. The witness records the result of each scheme. The role
- * of the caller is not checked here, because the caller is not identified yet: `addExplanation` answers only administrators.
+ * Returns a witness if the request asks for an explanation. Otherwise returns null. The witness records the result of
+ * each scheme. The role of the caller is not checked here, because the caller is not identified yet: `addExplanation`
+ * answers only administrators.
  */
 export function findWitness(call: Call, header: string): Witness | null {
   return call.header(header) === "1" ? new Witness() : null;

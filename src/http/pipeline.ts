@@ -293,7 +293,10 @@ function finish(flow: RequestFlow, answer: Answer, startedAt: number): Answer {
   return answer;
 }
 
-/** Shortens parts of a path that are longer than any id. Such a part may be a credential in the wrong place, and logs store the path. */
+/**
+ * Shortens parts of a path that are longer than any id. Such a part may be a credential in the wrong place, and logs
+ * store the path.
+ */
 function shortened(path: string): string {
   return path.length > 40 ? path.replace(/[^/]{41,}/g, (part) => `${part.slice(0, 17)}…`) : path;
 }

@@ -2,12 +2,14 @@ import { randomFillSync } from "node:crypto";
 
 /** The number of random octets in an id. */
 const ID_BYTES = 16;
-/** The number of ids for which random octets are made together, because each call into OpenSSL takes two microseconds. */
+/**
+ * The number of ids for which random octets are made together, because each call into OpenSSL takes two microseconds.
+ */
 const DRAWN_AT_ONCE = 512;
 
 /**
- * Returns a function that makes ids of 22 random characters. Ids from a counter would show how many requests other callers send. `fill`
- * fills a buffer with random octets.
+ * Returns a function that makes ids of 22 random characters. Ids from a counter would show how many requests other
+ * callers send. `fill` fills a buffer with random octets.
  */
 export function requestIds(fill: (bytes: Uint8Array) => unknown = randomFillSync): () => string {
   const chance = Buffer.alloc(ID_BYTES * DRAWN_AT_ONCE);

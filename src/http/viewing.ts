@@ -66,7 +66,8 @@ export class ServedView implements View {
   }
 
   /**
-   * True if any endpoint of the path has a secret query. The method is not checked, because a request may end before its endpoint is known.
+   * True if any endpoint of the path has a secret query. The method is not checked, because a request may end before
+   * its endpoint is known.
    */
   get #hidesQuery(): boolean {
     const { match } = this.#seen;
@@ -139,7 +140,10 @@ export class ServedView implements View {
     return found;
   }
 
-  /** Returns the offer of one endpoint. Runs the steps of a request up to the handler, and returns null if they end with a problem. */
+  /**
+   * Returns the offer of one endpoint. Runs the steps of a request up to the handler, and returns null if they end with
+   * a problem.
+   */
   async #offer(endpoint: ServedEndpoint, path: string): Promise<Offer | null> {
     const { service } = this.#seen;
     const { method, action = "call", mounted, own } = endpoint;
@@ -217,7 +221,10 @@ export class ServedView implements View {
   }
 }
 
-/** Removes the header fields that only the original request may use: the preconditions, and the fields of a body and of a write. */
+/**
+ * Removes the header fields that only the original request may use: the preconditions, and the fields of a body and of
+ * a write.
+ */
 function withoutConditions(rawHeaders: readonly string[]): readonly string[] {
   return rawHeaders.filter((_, at) => !WRITE_HEADERS.test(rawHeaders[at - (at % 2)]!));
 }

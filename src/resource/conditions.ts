@@ -19,14 +19,21 @@ export type QueryCondition =
 export const MAX_CONDITIONS = 64;
 /** Maximum depth of nested `all`, `any` and `not`. */
 export const MAX_DEPTH = 8;
-/** Maximum number of values in all `in` operators of one `where`. The database compares each row with them, so they cost time. */
+/**
+ * Maximum number of values in all `in` operators of one `where`. The database compares each row with them, so they cost
+ * time.
+ */
 const MAX_ALL_VALUES = 5000;
-/** Maximum total length of all values in one `where`, in UTF-16 code units. A prepared statement keeps its last values in memory. */
+/**
+ * Maximum total length of all values in one `where`, in UTF-16 code units. A prepared statement keeps its last values
+ * in memory.
+ */
 const MAX_ALL_LENGTH = 65_536;
 
 /**
- * Reads a condition: fields with operators and values, `all`, `any` and `not`. A record must match all members of a condition. Adds each
- * mistake to `issues`, with a JSON pointer to it. The returned condition is complete only if no issue was added.
+ * Reads a condition: fields with operators and values, `all`, `any` and `not`. A record must match all members of a
+ * condition. Adds each mistake to `issues`, with a JSON pointer to it. The returned condition is complete only if no
+ * issue was added.
  */
 export function readCondition(
   resource: Resource,
@@ -123,7 +130,8 @@ class ConditionReader {
   }
 
   /**
-   * Reads the array of an `in` one value at a time. In an array, a text may contain commas. In a query string, commas separate the values.
+   * Reads the array of an `in` one value at a time. In an array, a text may contain commas. In a query string, commas
+   * separate the values.
    */
   #values(field: string, input: readonly unknown[], pointer: string): FilterValue | null {
     if (input.length > MAX_VALUES) return this.#say(pointer, "too_many", `At most ${MAX_VALUES} values are allowed.`);

@@ -17,9 +17,10 @@ import type { Field } from "./declaration/field.ts";
 import { fieldOptions, ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
 
 /**
- * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers read (`detail`), and
- * the reason and the fix for the page of the problem (`why`, `cure`). `extensions` declares further members with their types. Throws
- * `DeclarationError` if a member is missing, not valid or unknown, or if Latchkey already has a problem with this code.
+ * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers
+ * read (`detail`), and the reason and the fix for the page of the problem (`why`, `cure`). `extensions` declares
+ * further members with their types. Throws `DeclarationError` if a member is missing, not valid or unknown, or if
+ * Latchkey already has a problem with this code.
  *
  * @example
  * ```ts
@@ -70,8 +71,8 @@ function collectMistakes(definition: ProblemDefinition): readonly string[] {
 const ALLOWED_OPTIONS: readonly string[] = ["optional", "description", "example"];
 
 /**
- * Checks the extension members. They are declared like the fields of a resource. They have fewer options, because a problem is neither
- * stored nor sent by callers.
+ * Checks the extension members. They are declared like the fields of a resource. They have fewer options, because a
+ * problem is neither stored nor sent by callers.
  */
 function extensionMistakes(extensions: unknown): readonly string[] {
   const wrong = namedMembers(extensions);

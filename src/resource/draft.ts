@@ -35,8 +35,9 @@ export interface DraftOptions {
   /** True if the body names only some fields, and the other fields keep their values. */
   readonly partial?: boolean;
   /**
-   * The names of body fields that the caller did not send and may not read. Their values were copied from the record. The response must not
-   * depend on these values, or on any other value of the record. Undefined if the caller may read the record.
+   * The names of body fields that the caller did not send and may not read. Their values were copied from the record.
+   * The response must not depend on these values, or on any other value of the record. Undefined if the caller may read
+   * the record.
    */
   readonly hidden?: ReadonlySet<string>;
   /** True if every value of the body is text, as in XML and forms. The field of the value then parses the text. */
@@ -49,7 +50,10 @@ export interface Undecided {
   readonly hiddenField: string;
 }
 
-/** Reads the body of a write: all fields of a record, or with `partial` only some. Reports all issues together, at most `MAX_ISSUES`. */
+/**
+ * Reads the body of a write: all fields of a record, or with `partial` only some. Reports all issues together, at most
+ * `MAX_ISSUES`.
+ */
 export function readDraft(
   resource: Resource,
   body: unknown,
@@ -91,7 +95,8 @@ export function readDraft(
 }
 
 /**
- * Maximum number of suggestions in one response. A suggestion costs more time than a refusal, and a body can have a hundred wrong names.
+ * Maximum number of suggestions in one response. A suggestion costs more time than a refusal, and a body can have a
+ * hundred wrong names.
  */
 const MAX_SUGGESTIONS = 5;
 
@@ -107,9 +112,9 @@ function unknownField(name: string, resource: Resource | null): Issue {
 }
 
 /**
- * Calls the resource's `check` with the record as it would be after the write. If the caller may not read the record, `check` gets none of
- * the hidden values. Otherwise the issues, or the success of the write, could reveal a hidden value. Returns `Undecided` if `check` reads a
- * hidden value.
+ * Calls the resource's `check` with the record as it would be after the write. If the caller may not read the record,
+ * `check` gets none of the hidden values. Otherwise the issues, or the success of the write, could reveal a hidden
+ * value. Returns `Undecided` if `check` reads a hidden value.
  */
 function issuesTogether(
   resource: Resource,
@@ -161,8 +166,8 @@ function asShownInXML(value: unknown): unknown {
 }
 
 /**
- * Returns the issues of a flaw. Replaces each detail that contains the value of a hidden field. Schemas of other libraries may quote the
- * value, but a response, a log or an error must not contain it.
+ * Returns the issues of a flaw. Replaces each detail that contains the value of a hidden field. Schemas of other
+ * libraries may quote the value, but a response, a log or an error must not contain it.
  */
 function buildIssues(name: string, { code, detail, parts }: Flaw, hidden: unknown): readonly Issue[] {
   const hideValue = (text: string): string =>
@@ -206,8 +211,8 @@ function resolveDefault(target: NamedField, { context }: DraftOptions): unknown 
 type Make = (context: DraftContext) => unknown;
 
 /**
- * Returns the result of a `default` or `generated` function. Throws a TypeError if the field refuses the result, because the mistake is in
- * the function and not in the request.
+ * Returns the result of a `default` or `generated` function. Throws a TypeError if the field refuses the result,
+ * because the mistake is in the function and not in the request.
  */
 function makeValue({ path, name, field }: NamedField, make: Make, context: DraftContext): unknown {
   const who = `${path}: the function for the field ${name}`;
@@ -216,8 +221,8 @@ function makeValue({ path, name, field }: NamedField, make: Make, context: Draft
   if (made === null && options.optional === true) return isStored(field) ? null : undefined;
   if (made === null)
     throw new TypeError(`${who} gave nothing; it has to give a value, or the field has to be optional`);
-  // Not parsed: a field that is never shown, because its stored form may differ from the sent form, which `kind.parse` reads. The result of
-  // `formatInstant`, because it is always valid.
+  // Not parsed: a field that is never shown, because its stored form may differ from the sent form, which `kind.parse`
+  // reads. The result of `formatInstant`, because it is always valid.
   if (!isShown(field) || make === formatInstant) return made;
   const read = kind.parse(made);
   if (read instanceof Flaw) throw new TypeError(`${who} gave a value that its kind does not take: ${read.detail}`);
@@ -243,8 +248,8 @@ export function regeneratedValues(
 }
 
 /**
- * Returns the value of a field that the service sets: once, or at each write. Returns undefined if the field keeps its value. A caller may
- * only repeat the stored value.
+ * Returns the value of a field that the service sets: once, or at each write. Returns undefined if the field keeps its
+ * value. A caller may only repeat the stored value.
  */
 function resolveServiceValue(target: NamedField, sent: unknown, options: DraftOptions): unknown {
   const { name, field } = target;

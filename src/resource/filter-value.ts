@@ -36,7 +36,9 @@ export function comparedKind(kind: Kind<unknown>): Kind<unknown> {
   return kind.members?.kind ?? kind;
 }
 
-/** Reads one value. It must have the type of the column, but may break other rules of the field, such as its maximum. */
+/**
+ * Reads one value. It must have the type of the column, but may break other rules of the field, such as its maximum.
+ */
 function readOne(
   resource: Resource,
   field: string,
@@ -66,7 +68,9 @@ function readOne(
   return isExact ? withAllDigits(value, text) : value;
 }
 
-/** Returns an instant with the digits after its milliseconds. Tables of other programs may store and show more digits. */
+/**
+ * Returns an instant with the digits after its milliseconds. Tables of other programs may store and show more digits.
+ */
 function withAllDigits(instant: string, text: string): string {
   const more = /\.\d{3}(\d*[1-9])/.exec(text)?.[1] ?? "";
   return instant.replace(/Z$/, `${more}Z`);

@@ -32,8 +32,8 @@ export function getKind(resource: ResourceWithId, name: string): Kind<unknown> {
 }
 
 /**
- * Parses an id in a path. Each id has one spelling: a number from 1 to 2^53-1 without sign or leading zero, a UUID in lower case, or a text
- * key. Returns null for any other text.
+ * Parses an id in a path. Each id has one spelling: a number from 1 to 2^53-1 without sign or leading zero, a UUID in
+ * lower case, or a text key. Returns null for any other text.
  */
 export function parseId(text: string, kind: IdKind): number | string | null {
   if (kind === "uuid") return parseUUID(text);

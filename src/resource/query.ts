@@ -37,7 +37,9 @@ export interface SortField {
 
 const MAX_FILTERS = 20;
 
-/** The parts of a list request that occur at most once: as parameters in a URL, or as members of the body of a `QUERY`. */
+/**
+ * The parts of a list request that occur at most once: as parameters in a URL, or as members of the body of a `QUERY`.
+ */
 export type AskedOnce = Omit<ListRequest, "filters">;
 
 /** Reports a flaw in the parameter of this name, or in the member of this name in the body of a `QUERY`. */
@@ -110,7 +112,10 @@ export function readOnce(
   return { limit, sort, fields, search, expand, cursor: once.get("cursor") ?? null };
 }
 
-/** Returns true if the parameter occurs at most once. In a resource without a search, `search` may be the name of a filter. */
+/**
+ * Returns true if the parameter occurs at most once. In a resource without a search, `search` may be the name of a
+ * filter.
+ */
 export function isOnce({ search }: Resource, name: string): boolean {
   return ONCE.has(name) || (name === "search" && search.length > 0);
 }
@@ -139,7 +144,10 @@ export function readRecordRequest(
   return { fields, expand };
 }
 
-/** Reads the names of related records to embed: `user,items`, and `items.product` for records to embed in each of the items. */
+/**
+ * Reads the names of related records to embed: `user,items`, and `items.product` for records to embed in each of the
+ * items.
+ */
 export function readExpand(expandable: readonly string[], text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
   const requestedNames = new Set<string>();

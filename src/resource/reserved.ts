@@ -1,6 +1,6 @@
 /**
- * Names that databases reserve: `true` and `false`, which SQLite does not find as columns of a subquery, and the system columns that every
- * table of PostgreSQL has. `defineResource` refuses a field with such a name.
+ * Names that databases reserve: `true` and `false`, which SQLite does not find as columns of a subquery, and the system
+ * columns that every table of PostgreSQL has. `defineResource` refuses a field with such a name.
  */
 export const reservedNames: ReadonlySet<string> = new Set([
   "true",

@@ -19,8 +19,8 @@ export function searchMistakes({ kind, options }: Field): string[] {
 }
 
 /**
- * Reads the text of a search. Returns the words to search for: a record matches if each of them is the beginning of a word in the record.
- * Returns an empty list if the request has no search.
+ * Reads the text of a search. Returns the words to search for: a record matches if each of them is the beginning of a
+ * word in the record. Returns an empty list if the request has no search.
  */
 export function readSearch({ search }: Resource, text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
@@ -29,6 +29,7 @@ export function readSearch({ search }: Resource, text: string | undefined): read
   const words = splitWords(text);
   if (words.length === 0) return new Flaw("invalid", "A word is required: letters or digits.");
   if (words.length > MAX_WORDS) return new Flaw("too_many", `At most ${MAX_WORDS} words are allowed.`);
-  // Drops a word that is the beginning of another word, because every record that matches the longer word also matches the shorter one.
+  // Drops a word that is the beginning of another word, because every record that matches the longer word also matches
+  // the shorter one.
   return words.filter((word) => !words.some((other) => other !== word && other.startsWith(word))).toSorted();
 }

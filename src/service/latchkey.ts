@@ -29,7 +29,9 @@ import {
 export interface Latchkey extends Service {
   /** The first administrator's data, to show to the operator once. Null if an administrator existed already. */
   readonly firstAdministrator: FirstAdministrator | null;
-  /** The first administrator's generated password from an earlier start, if no login has used it. Null if there is none. */
+  /**
+   * The first administrator's generated password from an earlier start, if no login has used it. Null if there is none.
+   */
   readonly unusedPassword: UnusedPassword | null;
   /** Returns the metrics of this process. */
   readonly metrics: () => readonly MetricFamily[];
@@ -58,8 +60,8 @@ export interface AssembledLatchkey {
 }
 
 /**
- * Assembles the service, starts it, and creates the first administrator if none exists. Starts the upkeep, which deletes expired rows
- * regularly. Throws `ConfigError` for invalid options.
+ * Assembles the service, starts it, and creates the first administrator if none exists. Starts the upkeep, which
+ * deletes expired rows regularly. Throws `ConfigError` for invalid options.
  *
  * @example
  * ```ts
@@ -162,8 +164,8 @@ export async function assembleLatchkey({
 }
 
 /**
- * Adds the names of the settings to errors. Throws `ConfigError` if the file is not a SQLite database. Only SQLite can detect this, with
- * the code NOTADB.
+ * Adds the names of the settings to errors. Throws `ConfigError` if the file is not a SQLite database. Only SQLite can
+ * detect this, with the code NOTADB.
  */
 async function explaining<T>({ database }: Settings, task: () => T | Promise<T>): Promise<T> {
   try {
@@ -180,7 +182,10 @@ async function explaining<T>({ database }: Settings, task: () => T | Promise<T>)
   }
 }
 
-/** Adds a hint for each built-in feature that clashes with a custom feature: the config file can leave the built-in one out. */
+/**
+ * Adds a hint for each built-in feature that clashes with a custom feature: the config file can leave the built-in one
+ * out.
+ */
 function withHints(error: DeclarationError): DeclarationError {
   const clashing = optionalFeatures.filter((name) =>
     error.mistakes.some(
@@ -212,7 +217,10 @@ function createStore({ database }: Settings, observe: Observer): Store {
     : postgresStore({ url: database.url, observe, tablePrefix });
 }
 
-/** Throws `ConfigError` if the account of the custom token does not exist. Without this check, requests with the token would fail later. */
+/**
+ * Throws `ConfigError` if the account of the custom token does not exist. Without this check, requests with the token
+ * would fail later.
+ */
 async function requireCustomAccount(
   { customToken }: Settings,
   accounts: { findByConfiguredName(name: string): unknown },

@@ -47,8 +47,8 @@ export function createAccounts(settings: Settings, users: OwnUserFields = {}): A
 }
 
 /**
- * Returns the logins that are always installed. `title` is the name of the service for people. A disabled login still maintains its tables, so that no old credential becomes valid when
- * it is enabled again.
+ * Returns the logins that are always installed. `title` is the name of the service for people. A disabled login still
+ * maintains its tables, so that no old credential becomes valid when it is enabled again.
  */
 export function builtInLogins(settings: Settings, people: AccountsFeature, title: string): BuiltInLogins {
   const { schemes, signingKeysFile } = settings;

@@ -39,7 +39,10 @@ export interface SharedOutbox {
   addTo(features: readonly Feature[]): readonly Feature[];
 }
 
-/** Makes the outbox of a service. The config file may have its own, which is known only after the built-in features are made. */
+/**
+ * Makes the outbox of a service. The config file may have its own, which is known only after the built-in features are
+ * made.
+ */
 export function sharedOutbox(): SharedOutbox {
   const needs: Feature<Outbox>[] = [];
   const shared = defineFeature({
@@ -58,7 +61,10 @@ export function sharedOutbox(): SharedOutbox {
   };
 }
 
-/** Returns true for the outbox. No other feature can have this name, because the start refuses two features with the same name. */
+/**
+ * Returns true for the outbox. No other feature can have this name, because the start refuses two features with the
+ * same name.
+ */
 function isOutbox(feature: Feature): feature is Feature<Outbox> {
   return feature.name === "outbox";
 }

@@ -22,8 +22,8 @@ export interface LatchkeyOptions {
   /** Returns the text of `/metrics` if several processes are one service. Default: the metrics of this process only. */
   readonly gatherMetrics?: () => Promise<string>;
   /**
-   * The file for a generated password of the first administrator, readable by its owner only. Default: none, and `firstAdministrator`
-   * contains the password.
+   * The file for a generated password of the first administrator, readable by its owner only. Default: none, and
+   * `firstAdministrator` contains the password.
    */
   readonly passwordFile?: string;
   /** Wraps the store. Default: no wrapper. */

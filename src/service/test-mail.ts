@@ -11,8 +11,8 @@ export type TestMailOutcome =
   | { readonly kind: "refused"; readonly place: string; readonly reason: string };
 
 /**
- * Sends a test mail at once, without the outbox. Returns the mail server or the folder, and its refusal in its own words. Throws
- * `DeclarationError` if `nodemailer` is missing. `now` in milliseconds since the epoch.
+ * Sends a test mail at once, without the outbox. Returns the mail server or the folder, and its refusal in its own
+ * words. Throws `DeclarationError` if `nodemailer` is missing. `now` in milliseconds since the epoch.
  */
 export async function sendTestMail(settings: MailSettings, to: string, now: number): Promise<TestMailOutcome> {
   const place = describePlace(settings);

@@ -183,7 +183,9 @@ const aWhere: ValueCheck = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
 /** The value of a key is checked later, by its table, which knows the type. */
 const common = { kind: anything, collection: aCollection, key: anything };
-/** Refuses an instance of a class that has no own properties, like a Map, because the store writes only own properties. */
+/**
+ * Refuses an instance of a class that has no own properties, like a Map, because the store writes only own properties.
+ */
 const values: ValueCheck = (value) =>
   anObject(value) ??
   (isStrange(value as Members, Object.keys(value as Members))

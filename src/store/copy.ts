@@ -123,7 +123,8 @@ export interface CopiedCount {
 export type ReportCopied = (step: "copying" | "verifying", done: number, total: number) => void;
 
 /**
- * Copies all rows and counters, and then compares the copy with the source. Keeps the copy if both are equal. Otherwise throws `CopyError`.
+ * Copies all rows and counters, and then compares the copy with the source. Keeps the copy if both are equal. Otherwise
+ * throws `CopyError`.
  */
 export async function copyStore(
   source: StoreSource,
@@ -206,7 +207,10 @@ function requireSameCounters(one: Counters, other: Counters): void {
   throw new CopyError("differs", `The counters of the copy differ (${differing}). The copy was discarded.`);
 }
 
-/** Returns the shadow columns of a collection. The store derives their values from other columns, for example the folded values. */
+/**
+ * Returns the shadow columns of a collection. The store derives their values from other columns, for example the folded
+ * values.
+ */
 type CollectShadows = (collection: Collection) => readonly Column[];
 
 /** Returns the tables of the collections and of the store itself, by name. */
@@ -232,8 +236,9 @@ function copiedTable(collection: Collection, collectShadows: CollectShadows): Co
 }
 
 /**
- * Reads the declaration that is stored with a table (JSON). Adds the columns that are no longer declared but still have values. `types` has
- * the types of all columns that were ever declared. `there` has the names of all columns that exist.
+ * Reads the declaration that is stored with a table (JSON). Adds the columns that are no longer declared but still have
+ * values. `types` has the types of all columns that were ever declared. `there` has the names of all columns that
+ * exist.
  */
 export function readDeclaration(
   text: string,
@@ -272,7 +277,9 @@ function leftOver(table: string, name: string, text = ""): Column {
   return { name, type, nullable: true, ...(match[2] === undefined ? {} : { scale: Number(match[2]) }) };
 }
 
-/** Throws `CopyError` if the tables have another schema version than this program, because a copy does not migrate them. */
+/**
+ * Throws `CopyError` if the tables have another schema version than this program, because a copy does not migrate them.
+ */
 export function requireVersion(found: number, supportedVersion: number): void {
   if (found === supportedVersion) return;
   const cure =
@@ -286,8 +293,8 @@ export function requireVersion(found: number, supportedVersion: number): void {
 }
 
 /**
- * Returns the error for tables that no stored declaration describes. This is the state after a manual migration, until the next start
- * stores the declarations.
+ * Returns the error for tables that no stored declaration describes. This is the state after a manual migration, until
+ * the next start stores the declarations.
  */
 export function unknownTables(names: readonly string[]): CopyError {
   return new CopyError(

@@ -1,13 +1,13 @@
 import type { Column } from "./store.ts";
 
 const largest = 2n ** 63n - 1n;
-// The length of the largest value with its sign. A longer text is refused before it is parsed, because the time for parsing grows with the
-// square of the length.
+// The length of the largest value with its sign. A longer text is refused before it is parsed, because the time for
+// parsing grows with the square of the length.
 const maxLength = 20;
 
 /**
- * Parses a decimal into an integer that is scaled by 10 to the power of `scale`: `"12.5"` at scale 2 is 1250. Returns null if the text is
- * not a decimal or would be rounded.
+ * Parses a decimal into an integer that is scaled by 10 to the power of `scale`: `"12.5"` at scale 2 is 1250. Returns
+ * null if the text is not a decimal or would be rounded.
  */
 export function parseDecimal(text: string, scale: number): number | bigint | null {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
@@ -23,8 +23,8 @@ export function parseDecimal(text: string, scale: number): number | bigint | nul
 }
 
 /**
- * Parses the value of a decimal column: a text, or also a number if the column has `number`. Returns null if the value is not a decimal or
- * would be rounded.
+ * Parses the value of a decimal column: a text, or also a number if the column has `number`. Returns null if the value
+ * is not a decimal or would be rounded.
  */
 export function readDecimal({ scale = 0, number }: Column, value: unknown): number | bigint | null {
   const text = number === true && typeof value === "number" ? formatFixed(value, scale) : value;

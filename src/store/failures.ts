@@ -1,5 +1,8 @@
 import { made } from "../core/copy.ts";
-/** The tables do not fit the declaration. A start does not change them, because that could lose data: run `latchkey db migrate`. */
+/**
+ * The tables do not fit the declaration. A start does not change them, because that could lose data: run
+ * `latchkey db migrate`.
+ */
 export class MigrationNeeded extends Error {
   static {
     made(this.prototype);
@@ -29,7 +32,9 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The store stopped a read that took too long, because a long read delays other callers. A retry would take as long. */
+/**
+ * The store stopped a read that took too long, because a long read delays other callers. A retry would take as long.
+ */
 export class StoreTimeout extends StoreUnavailable {
   override readonly name = "StoreTimeout";
 }
@@ -39,7 +44,10 @@ export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
-/** The table was migrated to another version of its declaration. This process has the old one and may no longer write to the table. */
+/**
+ * The table was migrated to another version of its declaration. This process has the old one and may no longer write to
+ * the table.
+ */
 export class StoreOutdated extends StoreUnavailable {
   override readonly name = "StoreOutdated";
 

@@ -7,16 +7,17 @@ export function isFolded({ unique, folded }: Column): boolean {
 }
 
 /**
- * Folds a text to lower case. Unique columns are compared by this value, and stored values are never folded anew. It keeps some letters
- * apart that differ only in case (`letterForms`).
+ * Folds a text to lower case. Unique columns are compared by this value, and stored values are never folded anew. It
+ * keeps some letters apart that differ only in case (`letterForms`).
  */
 export function fold(text: string): string {
   return composed(text).toLowerCase();
 }
 
 /**
- * The letters that differ from another small letter only in case: both have the same capital. CaseFolding.txt of Unicode folds them (status
- * C and S), but lower case does not. It folds Cherokee to capitals, which makes no difference to a comparison.
+ * The letters that differ from another small letter only in case: both have the same capital. CaseFolding.txt of
+ * Unicode folds them (status C and S), but lower case does not. It folds Cherokee to capitals, which makes no
+ * difference to a comparison.
  */
 export const letterForms: ReadonlyMap<string, string> = new Map(
   "ſs ςσ µμ ϐβ ϑθ ϕφ ϖπ ϰκ ϱρ ϵε ẛṡ ᲀв ᲁд ᲂо ᲃс ᲄт ᲅт ᲆъ ᲇѣ ᲈꙋ ﬅﬆ \u0345ι"
@@ -38,12 +39,15 @@ export function foldFor({ unique }: Pick<Column, "unique">, text: string): strin
 }
 
 /**
- * The two forms of a small sigma. A capital sigma becomes one of these two, depending on the letters beside it. In a search term, other
- * letters can be beside it than in the text: `ΑΣ` alone becomes `ας`, but in `ΑΣΑ` it becomes `ασ`.
+ * The two forms of a small sigma. A capital sigma becomes one of these two, depending on the letters beside it. In a
+ * search term, other letters can be beside it than in the text: `ΑΣ` alone becomes `ας`, but in `ΑΣΑ` it becomes `ασ`.
  */
 export const sigmas = { atEnds: "ς", elsewhere: "σ" } as const;
 
-/** Folds a search term for this column, and uses only one form of sigma. The searched text must be folded in the same way. */
+/**
+ * Folds a search term for this column, and uses only one form of sigma. The searched text must be folded in the same
+ * way.
+ */
 export function foldPart(column: Pick<Column, "unique">, part: string): string {
   return foldFor(column, part).replaceAll(sigmas.atEnds, sigmas.elsewhere);
 }

@@ -1,4 +1,7 @@
-/** Returns the first text that sorts after all texts with the prefix, by code points. Returns null if no text sorts after them. */
+/**
+ * Returns the first text that sorts after all texts with the prefix, by code points. Returns null if no text sorts
+ * after them.
+ */
 export function findTextAfterPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.at(-1) === 0x10ffff) points.pop();

@@ -8,20 +8,24 @@ export interface Collection<V = unknown> {
   /** The store issues `integer` keys, each only once. The caller chooses `text` keys. */
   readonly key: "integer" | "text";
   readonly columns: readonly Column[];
-  /** The columns of each index: those that are searched or sorted together. The column that selects the fewest rows comes first. */
+  /**
+   * The columns of each index: those that are searched or sorted together. The column that selects the fewest rows
+   * comes first.
+   */
   readonly indexes?: readonly (readonly string[])[];
   /** Values that SQL computes from the columns of a row on every read. They are not stored. */
   readonly computed?: readonly ComputedColumn[];
   /** An existing table that other programs also write to. The store makes no table for this collection. */
   readonly existing?: ExistingTable;
   /**
-   * Columns that are no longer declared, each with the month until which the operator needs its values: `{ nickname: "2027-01" }`. No row
-   * shows the values. The table still stores them, also after that month, until a migration with `--allow-data-loss` deletes them.
+   * Columns that are no longer declared, each with the month until which the operator needs its values:
+   * `{ nickname: "2027-01" }`. No row shows the values. The table still stores them, also after that month, until a
+   * migration with `--allow-data-loss` deletes them.
    */
   readonly removed?: Readonly<Record<string, string>>;
   /**
-   * Set if this collection indexes lists of ids in the records of another collection. It has a row for each id in a list, with two
-   * columns: the record and the id.
+   * Set if this collection indexes lists of ids in the records of another collection. It has a row for each id in a
+   * list, with two columns: the record and the id.
    */
   readonly links?: StoredLinks;
   /** Never set. It carries `V` for the type checker. */
@@ -38,8 +42,8 @@ export interface StoredLinks {
 }
 
 /**
- * An existing table, made and maintained by another program. The store reads the named columns and writes those that it may. It adds
- * nothing to the table and stores nothing about it.
+ * An existing table, made and maintained by another program. The store reads the named columns and writes those that it
+ * may. It adds nothing to the table and stores nothing about it.
  */
 export interface ExistingTable {
   /** The name. On PostgreSQL, it may include the schema: `shop.orders`. */
@@ -51,17 +55,20 @@ export interface ExistingTable {
   /** The columns that may be written, by their declared names. Default: all. */
   readonly written?: readonly string[];
   /**
-   * The source of the revision of a row: an integer column that each write increments, the database's own value (`xmin`), or a digest of
-   * the row.
+   * The source of the revision of a row: an integer column that each write increments, the database's own value
+   * (`xmin`), or a digest of the row.
    */
   readonly revision: "database" | "digest" | { readonly column: string };
   /** The form of the columns when the store was opened, by their declared names. Not part of a declaration. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;
-  /** The conditions on the key that an index can answer. `equality`: only equality. `nothing`: none. Left out: all. Found at startup. */
+  /**
+   * The conditions on the key that an index can answer. `equality`: only equality. `nothing`: none. Left out: all.
+   * Found at startup.
+   */
   readonly served?: "equality" | "nothing";
   /**
-   * The columns of each constraint, by the name of the constraint. Found at startup. The database reports a violated constraint by its
-   * name.
+   * The columns of each constraint, by the name of the constraint. Found at startup. The database reports a violated
+   * constraint by its name.
    */
   readonly constraints?: Readonly<Record<string, string>>;
 }
@@ -89,8 +96,9 @@ export interface FoundColumnForm {
 }
 
 /**
- * The format of date-times in SQLite. `zulu`: as in `toISOString`. `spaced` and `T`: with a space or a T between date and time. `in zone`:
- * with `+00:00` at the end. `mixed`: several of these formats, or with `Z` and any number of digits, or in another time zone.
+ * The format of date-times in SQLite. `zulu`: as in `toISOString`. `spaced` and `T`: with a space or a T between date
+ * and time. `in zone`: with `+00:00` at the end. `mixed`: several of these formats, or with `Z` and any number of
+ * digits, or in another time zone.
  */
 export type DateTimeShape = "mixed" | "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";
 
@@ -104,15 +112,18 @@ export interface Column {
   readonly nullable?: boolean;
   /** `folded`: unique without regard to case. `findBy` and `eq` also compare it this way. */
   readonly unique?: boolean | "folded";
-  /** Stores a second, folded value (lower case), for `icontains` and `istarts`. A column that is `unique` as `folded` always has it. */
+  /**
+   * Stores a second, folded value (lower case), for `icontains` and `istarts`. A column that is `unique` as `folded`
+   * always has it.
+   */
   readonly folded?: true;
   /** A text whose words are indexed (`splitWords`). */
   readonly searched?: true;
   /** Set if the column has only a few different values, so that many rows have the same one. */
   readonly few?: true;
   /**
-   * The conditions that an index on the column can answer. `equality`: only equality. `nothing`: none. Left out: all. Only for columns of
-   * existing tables, found at startup.
+   * The conditions that an index on the column can answer. `equality`: only equality. `nothing`: none. Left out: all.
+   * Only for columns of existing tables, found at startup.
    */
   readonly served?: "equality" | "nothing";
   /**
@@ -198,18 +209,22 @@ export interface Row<V = unknown> {
 export type { Operator } from "../core/operators.ts";
 
 /**
- * A condition for rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text is compared by code point. `contains`
- * and `starts` are case-sensitive. `icontains` and `istarts` are not, and need a folded column. A comparison with a missing value is false,
- * and `not` inverts this: each row matches either a condition or its `not`.
+ * A condition for rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text is compared by
+ * code point. `contains` and `starts` are case-sensitive. `icontains` and `istarts` are not, and need a folded column.
+ * A comparison with a missing value is false, and `not` inverts this: each row matches either a condition or its `not`.
  */
 export type Where<C extends string = string> =
   | { readonly column: C; readonly operator: Operator; readonly value: Value }
   /**
-   * A word (`splitWords`) in one of the searched columns starts with this text. `few`: only a few rows match (`countWords`), so the index
-   * of words is used. `waiting`: many new rows are not in the index yet and must be scanned.
+   * A word (`splitWords`) in one of the searched columns starts with this text. `few`: only a few rows match
+   * (`countWords`), so the index of words is used. `waiting`: many new rows are not in the index yet and must be
+   * scanned.
    */
   | { readonly word: string; readonly few?: true; readonly waiting?: true }
-  /** Matches a row if the collection `link` has its id in the column `record`, together with one of `values` in the column `linked`. */
+  /**
+   * Matches a row if the collection `link` has its id in the column `record`, together with one of `values` in the
+   * column `linked`.
+   */
   | { readonly link: Collection; readonly record: string; readonly linked: string; readonly values: readonly Key[] }
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }

@@ -3,8 +3,8 @@ import type { Collection, Column, ListQuery, Operator, Sort, Where } from "./sto
 type LeafCondition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
 
 /**
- * True if an index returns the rows of a query in their order. The database then reads only the rows of a page, for any size of the table.
- * If this returns false, the query may scan all rows and should be a `long` read.
+ * True if an index returns the rows of a query in their order. The database then reads only the rows of a page, for any
+ * size of the table. If this returns false, the query may scan all rows and should be a `long` read.
  */
 export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
   const { where, sort } = query;
@@ -34,8 +34,8 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
     else if (isRange(operator) && (ranged === null || ranged === column)) ranged = column;
     else isOpen = true;
   }
-  // If another index has the columns of `equal` first and then the columns of the order, SQLite may prefer it to the unique index. SQLite
-  // would then read all rows with these equal values: 31 ms for a million rows.
+  // If another index has the columns of `equal` first and then the columns of the order, SQLite may prefer it to the
+  // unique index. SQLite would then read all rows with these equal values: 31 ms for a million rows.
   if (unique !== null) return equal.size === 0 || sort[0]?.column === unique;
   if (isOpen) return false;
   const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
@@ -47,9 +47,9 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
 }
 
 /**
- * Returns the column whose index returns the rows of a range in order. Returns null if there is none. A caller that takes only some rows of
- * the range should use this order. Otherwise a database that expects many rows in the range could scan the whole table, even if the range
- * is empty.
+ * Returns the column whose index returns the rows of a range in order. Returns null if there is none. A caller that
+ * takes only some rows of the range should use this order. Otherwise a database that expects many rows in the range
+ * could scan the whole table, even if the range is empty.
  */
 export function rangedColumn({ existing, columns, indexes = [] }: Collection, where: Where): string | null {
   if (existing !== undefined) return null;
@@ -67,8 +67,8 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
 type Link = Extract<Where, { readonly link: unknown }>;
 
 /**
- * Returns the link condition if a list has all rows that are linked to one value, in the order of their ids. The table of links stores
- * these rows next to each other. Returns null for a list with another condition or another order.
+ * Returns the link condition if a list has all rows that are linked to one value, in the order of their ids. The table
+ * of links stores these rows next to each other. Returns null for a list with another condition or another order.
  */
 export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): Link | null {
   if (where === null || !("link" in where) || where.values.length !== 1) return null;
@@ -126,8 +126,8 @@ function leads(
   for (let at = 0; at < equal.size; at++) if (!equal.has(index[at]!)) return false;
   const isDescending = order[0]!.descending === true;
   for (const [at, { column, descending = false }] of order.entries()) {
-    // The requested order continues after the columns that this index has in order. If hardly any rows share a value in these columns, the
-    // database sorts the rest while it reads.
+    // The requested order continues after the columns that this index has in order. If hardly any rows share a value in
+    // these columns, the database sorts the rest while it reads.
     if (index[equal.size + at] !== column || hasOtherOrder(collection, column) || descending !== isDescending)
       return at > 0 && isVaried(collection, order[at - 1]!.column);
     if (column === "id") return true;
@@ -144,7 +144,10 @@ function findServed({ existing, columns }: Collection, name: string): Column["se
   return name === "id" ? existing?.served : columns.find((column) => column.name === name)?.served;
 }
 
-/** True if no index finds a record by its id. This is so if the key of an existing table is compared in a converted form. */
+/**
+ * True if no index finds a record by its id. This is so if the key of an existing table is compared in a converted
+ * form.
+ */
 export function isKeyScanned(collection: Collection): boolean {
   return asServed(collection).existing?.served === "nothing";
 }
@@ -160,7 +163,10 @@ function isNullable({ columns }: Collection, name: string): boolean {
   return columns.find((column) => column.name === name)?.nullable === true;
 }
 
-/** True if hardly any rows share a value. This is so for times and most texts, not for numbers and texts with few different values. */
+/**
+ * True if hardly any rows share a value. This is so for times and most texts, not for numbers and texts with few
+ * different values.
+ */
 function isVaried({ columns }: Collection, name: string): boolean {
   const column = columns.find((each) => each.name === name)!;
   return column.few !== true && (column.type === "text" || column.type === "date-time");

@@ -4,8 +4,8 @@ import type { Eventually } from "../core/eventually.ts";
 const SLICE_MS = 5;
 
 /**
- * Runs work that pauses after each of many small steps. After some milliseconds, lets the event loop run other tasks first. Short work
- * finishes at once.
+ * Runs work that pauses after each of many small steps. After some milliseconds, lets the event loop run other tasks
+ * first. Short work finishes at once.
  */
 export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventually<T> {
   const started = performance.now();
@@ -19,7 +19,10 @@ export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventuall
 /** The number of steps between two checks of the clock. */
 const STEPS = 16;
 
-/** Resolves when the last slice in the queue may start. Each turn of the event loop runs one slice, so no task waits for several slices. */
+/**
+ * Resolves when the last slice in the queue may start. Each turn of the event loop runs one slice, so no task waits for
+ * several slices.
+ */
 let endOfQueue = Promise.resolve();
 
 function queueSlice<T>(work: () => Eventually<T>): Promise<T> {

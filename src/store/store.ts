@@ -28,19 +28,24 @@ export interface Store {
   open(collections: readonly Collection[]): Promise<void>;
   /** Reads a row by its key. Returns null if there is none. */
   find<V>(collection: Collection<V>, key: Key): Eventually<Row<V> | null>;
-  /** Reads a row by the value of a unique column. Returns null if there is none. A `folded` column is compared without regard to case. */
+  /**
+   * Reads a row by the value of a unique column. Returns null if there is none. A `folded` column is compared without
+   * regard to case.
+   */
   findBy<V>(collection: Collection<V>, column: string, value: Value): Eventually<Row<V> | null>;
   /** Reads rows in the requested order. */
   list<V>(query: ListQuery<V>): Eventually<readonly Row<V>[]>;
   /**
-   * Reads the same rows as `list`, as one JSON array, which the database builds if it can. Also returns the number of rows.
+   * Reads the same rows as `list`, as one JSON array, which the database builds if it can. Also returns the number of
+   * rows.
    *
-   * A driver may cache the page under the query object, which callers never change. It must drop a cached page when the query object is
-   * freed, when the store is closed, and after any process has committed a change. A page therefore contains every acknowledged write of
-   * this process. It shows a commit of another process at most a millisecond late. A driver must not cache if a check for new commits takes
-   * longer than reading the page.
+   * A driver may cache the page under the query object, which callers never change. It must drop a cached page when the
+   * query object is freed, when the store is closed, and after any process has committed a change. A page therefore
+   * contains every acknowledged write of this process. It shows a commit of another process at most a millisecond late.
+   * A driver must not cache if a check for new commits takes longer than reading the page.
    *
-   * `beside` requests rows that belong to the rows of the page. A driver may return them too, if this saves a round trip.
+   * `beside` requests rows that belong to the rows of the page. A driver may return them too, if this saves a round
+   * trip.
    */
   listJSON(query: ListQuery, beside?: readonly BesideQuery[]): Eventually<ListText>;
   /**
@@ -57,12 +62,13 @@ export interface Store {
   /** Counts rows. `long` has the same meaning as in `ListQuery`. */
   count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
   /**
-   * Estimates the number of rows in a collection, with an error of at most a fifth, at a constant cost. Null if the number is unknown. Left
-   * out if a driver can only count.
+   * Estimates the number of rows in a collection, with an error of at most a fifth, at a constant cost. Null if the
+   * number is unknown. Left out if a driver can only count.
    */
   estimate?(collection: Collection): Eventually<number | null>;
   /**
-   * Describes for people, in the words of the database, how it would find the rows of a query. Left out if a database does not report it.
+   * Describes for people, in the words of the database, how it would find the rows of a query. Left out if a database
+   * does not report it.
    */
   plan?(query: ListQuery): Eventually<readonly string[]>;
   /**
@@ -73,8 +79,8 @@ export interface Store {
   /** Writes all changes or none. They are on the disk before the promise resolves. */
   write(transaction: Transaction): Promise<Outcome>;
   /**
-   * Calls `onRow` for each row of an append-only collection with integer keys. Another process may have written the row.
-   * After a lost connection, a driver starts again from the first row. It also repeats a row if `onRow` threw.
+   * Calls `onRow` for each row of an append-only collection with integer keys. Another process may have written the
+   * row. After a lost connection, a driver starts again from the first row. It also repeats a row if `onRow` threw.
    */
   follow<V>(collection: Collection<V>, onRow: (row: Row<V>) => void): Promise<Feed>;
   /** Resolves if the store answers and its schema exists. Rejects with the reason. */
@@ -82,8 +88,8 @@ export interface Store {
   /** Returns the database's clock, in milliseconds since the epoch. Left out if it is the clock of this machine. */
   now?(): Promise<number>;
   /**
-   * Returns the size of the part of the write-ahead log that is not in the database file yet, in bytes. Left out if the driver has no such
-   * log.
+   * Returns the size of the part of the write-ahead log that is not in the database file yet, in bytes. Left out if the
+   * driver has no such log.
    */
   walBytes?(): number;
   /** Returns how busy the connections are. Left out if callers never wait for a connection. */
@@ -124,7 +130,9 @@ export interface ListQuery<V = unknown> {
   readonly long?: boolean;
   /** The caller uses this query object again and again. A driver may cache its page until the next commit. */
   readonly repeated?: boolean;
-  /** Ends a page after the record that brings its JSON to this many octets (UTF-8). Default: no limit. For `listJSON`. */
+  /**
+   * Ends a page after the record that brings its JSON to this many octets (UTF-8). Default: no limit. For `listJSON`.
+   */
   readonly maxLength?: number;
 }
 
@@ -146,8 +154,8 @@ export interface ListText {
 }
 
 /**
- * A query for the rows that belong to some keys. `where` narrows them. `limit` is the maximum number of rows for each key. The rows are in
- * the order of `id`. `long` means that the query may scan many rows.
+ * A query for the rows that belong to some keys. `where` narrows them. `limit` is the maximum number of rows for each
+ * key. The rows are in the order of `id`. `long` means that the query may scan many rows.
  */
 export interface RelatedQuery extends Omit<ListQuery, "sort" | "after"> {
   /** `id`, or a column of integers or texts. An index must begin with this column and continue with `id`. */

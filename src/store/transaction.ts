@@ -2,7 +2,8 @@ import type { Issue } from "../core/problem/problem.ts";
 import type { Collection, JSONValue, Key, Row, Value, Where } from "./rows.ts";
 
 /**
- * A placeholder for the key of the row that another change of the same transaction inserts. The number is the place of that change, from 0.
+ * A placeholder for the key of the row that another change of the same transaction inserts. The number is the place of
+ * that change, from 0.
  */
 export interface KeyOf {
   readonly keyOf: number;
@@ -44,8 +45,8 @@ export type Change =
       readonly ids: readonly Key[];
     }
   /**
-   * Changes some columns of a row. With `revision`, changes the row only if it has this revision. `shown`: the columns of the row in the
-   * outcome, for large rows. Default, and always for an existing table: all.
+   * Changes some columns of a row. With `revision`, changes the row only if it has this revision. `shown`: the columns
+   * of the row in the outcome, for large rows. Default, and always for an existing table: all.
    */
   | {
       readonly kind: "update";
@@ -58,8 +59,8 @@ export type Change =
   /** Removes a row and the rows that cascade from it. */
   | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
   /**
-   * Changes some columns of every matching row, or of any `atMost` of them. It is no error if no row matches. With `atMost`, the store may
-   * skip rows that other transactions are changing.
+   * Changes some columns of every matching row, or of any `atMost` of them. It is no error if no row matches. With
+   * `atMost`, the store may skip rows that other transactions are changing.
    */
   | {
       readonly kind: "updateAll";
@@ -69,8 +70,8 @@ export type Change =
       readonly atMost?: number;
     }
   /**
-   * Removes every matching row, or any `atMost` of them. It is no error if no row matches. With `atMost`, the store may skip rows that
-   * other transactions are changing.
+   * Removes every matching row, or any `atMost` of them. It is no error if no row matches. With `atMost`, the store may
+   * skip rows that other transactions are changing.
    */
   | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where; readonly atMost?: number }
   /**
@@ -86,15 +87,16 @@ export type Change =
       readonly values: WrittenValues;
     }
   /**
-   * Erases the idempotency records of this caller. Also erases this row from the erasable records of other callers. These records keep the
-   * key of the row, so repeated requests are still recognized.
+   * Erases the idempotency records of this caller. Also erases this row from the erasable records of other callers.
+   * These records keep the key of the row, so repeated requests are still recognized.
    */
   | { readonly kind: "forget"; readonly collection: Collection; readonly key: Key; readonly caller: string }
   /**
-   * Requires that at least `atLeast` and at most `atMost` rows match at this point. Otherwise, the outcome is `refused` and nothing is
-   * written. Other transactions cannot change the matching rows until this transaction ends. With `isGuarded`, the store does not have to
-   * block new matching rows: an earlier `require` of this transaction has locked a row, and every transaction that adds a matching row also
-   * locks that row. Or a unique column refuses what both of these transactions add.
+   * Requires that at least `atLeast` and at most `atMost` rows match at this point. Otherwise, the outcome is `refused`
+   * and nothing is written. Other transactions cannot change the matching rows until this transaction ends. With
+   * `isGuarded`, the store does not have to block new matching rows: an earlier `require` of this transaction has
+   * locked a row, and every transaction that adds a matching row also locks that row. Or a unique column refuses what
+   * both of these transactions add.
    */
   | {
       readonly kind: "require";
@@ -117,7 +119,10 @@ export const OVERTAKEN = "overtaken";
 /** Changes that are written all together or not at all. */
 export interface Transaction {
   readonly changes: readonly Change[];
-  /** Records the outcome under this key, in the same transaction. If the key was used before, the transaction changes nothing. */
+  /**
+   * Records the outcome under this key, in the same transaction. If the key was used before, the transaction changes
+   * nothing.
+   */
   readonly idempotency?: Idempotency;
   /** The caller and the request that caused the transaction, if there was a request. A driver may ignore it. */
   readonly cause?: Cause;
@@ -148,8 +153,8 @@ export type Outcome =
   /** The current row for each change. Null for a removed row, and for changes without a row. */
   | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
   /**
-   * The key was used for the same request. Returns the stored columns of the stored rows, as the first request wrote them. A row that was
-   * erased later has only its `id`.
+   * The key was used for the same request. Returns the stored columns of the stored rows, as the first request wrote
+   * them. A row that was erased later has only its `id`.
    */
   | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[]; readonly answer?: JSONValue }
   /** The key was used for another request. */
@@ -159,8 +164,8 @@ export type Outcome =
   /** The row has another revision than the change requires. */
   | { readonly kind: "stale"; readonly change: number }
   /**
-   * Another row has this value. `column` is `id` if the key itself is taken. `column` is null if the rule of an existing table covers more
-   * than one column.
+   * Another row has this value. `column` is `id` if the key itself is taken. `column` is null if the rule of an
+   * existing table covers more than one column.
    */
   | { readonly kind: "taken"; readonly change: number; readonly column: string | null }
   /**
@@ -169,8 +174,8 @@ export type Outcome =
    */
   | { readonly kind: "dangling"; readonly change: number; readonly column: string; readonly place?: number }
   /**
-   * The values violate a rule of an existing table, or a value is too long for the database. `column` is null if the database does not
-   * report the column.
+   * The values violate a rule of an existing table, or a value is too long for the database. `column` is null if the
+   * database does not report the column.
    */
   | { readonly kind: "unfit"; readonly change: number; readonly column: string | null }
   /** Other rows refer to this row, and their declaration restricts its deletion. */

@@ -137,7 +137,10 @@ const callers: readonly (Identity | null)[] = [
 ];
 const paths: readonly PermissionRequest["params"][] = [{}, { id: 1 }, { id: 2 }, { id: Number.MAX_SAFE_INTEGER }];
 
-/** Returns a question for each combination of caller, action and path, and the questions of the examples. Each question is a copy. */
+/**
+ * Returns a question for each combination of caller, action and path, and the questions of the examples. Each question
+ * is a copy.
+ */
 function questionsTo({ examples }: PermissionSubject): readonly PermissionRequest[] {
   const exampleQuestions = examples.map(({ who, action, params = { id: 1 } }) => ({
     identity: who,

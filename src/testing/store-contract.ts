@@ -20,9 +20,9 @@ import { promiseTogether } from "./store-contract/together.ts";
 import { promiseWrites } from "./store-contract/writes.ts";
 
 /**
- * Runs all promises of a store as tests of node:test. `open` makes an empty database and returns a store that uses it. `reopen` returns
- * another store that uses the same database, even while the first one is open. The tests themselves open both stores. `dispose` closes
- * every open store and removes the database.
+ * Runs all promises of a store as tests of node:test. `open` makes an empty database and returns a store that uses it.
+ * `reopen` returns another store that uses the same database, even while the first one is open. The tests themselves
+ * open both stores. `dispose` closes every open store and removes the database.
  */
 export function certifyStore(
   name: string,

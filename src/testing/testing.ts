@@ -1,6 +1,6 @@
 /**
- * The module for your own tests: a service in memory, generated records, and assertions about problems. For authors of a store or a scheme,
- * it has the contract of the built-in stores and schemes as tests.
+ * The module for your own tests: a service in memory, generated records, and assertions about problems. For authors of
+ * a store or a scheme, it has the contract of the built-in stores and schemes as tests.
  *
  * @module latchkey/testing
  */

@@ -3,8 +3,9 @@ import { computeCode, computeStep } from "../features/auth/totp/codes.ts";
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /**
- * Returns the code that an authenticator app shows for a TOTP factor. `secret` is the member of that name from `POST /users/{id}/factors`,
- * in Base32. `now` is the time, in milliseconds since the epoch. Throws a TypeError if the secret is not Base32.
+ * Returns the code that an authenticator app shows for a TOTP factor. `secret` is the member of that name from
+ * `POST /users/{id}/factors`, in Base32. `now` is the time, in milliseconds since the epoch. Throws a TypeError if the
+ * secret is not Base32.
  *
  * @example
  * ```ts

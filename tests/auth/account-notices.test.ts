@@ -221,7 +221,8 @@ test("has every mail template in each language, and allows neither a link nor a 
     for (const [name, { subject, text }] of Object.entries(templates)) {
       assert.doesNotMatch(subject, /\{(?!service\})/, name);
       const lines = text.split("\n");
-      // A code for a waiting login has no link: a link could open in another browser, which cannot complete the waiting login.
+      // A code for a waiting login has no link: a link could open in another browser, which cannot complete the waiting
+      // login.
       const asks = [lines.includes("{link}"), lines.includes("{code}")];
       assert.deepEqual(asks, /^(factor|confirm)_code$/.test(name) ? [false, true] : [asks[1], asks[1]], name);
       assert.equal(text.match(/\{link\}|\{code\}/g)?.length ?? 0, asks.filter(Boolean).length, name);

@@ -9,7 +9,10 @@ const proxy = "10.0.0.1";
 const withRemoteUser = { LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user", LATCHKEY_TRUSTED_PROXIES: proxy };
 const making = { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" };
 
-/** Sends a request through the proxy, which names this user. Returns the id of the accepted user, or the code of the problem. */
+/**
+ * Sends a request through the proxy, which names this user. Returns the id of the accepted user, or the code of the
+ * problem.
+ */
 async function remote(api: API, username: string, email?: string) {
   const name = Buffer.from(username).toString("latin1");
   const address = email === undefined ? [] : [["X-Remote-Email", email] as const];

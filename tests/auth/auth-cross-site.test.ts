@@ -10,7 +10,10 @@ const settings = {
   LATCHKEY_PUBLIC_URL: "https://public.example/api",
 };
 
-/** The header fields that a browser sends for a page, and whether that page is allowed. The host of the request is api.example. */
+/**
+ * The header fields that a browser sends for a page, and whether that page is allowed. The host of the request is
+ * api.example.
+ */
 const pages: { headers: Readonly<Record<string, string>>; ours: boolean }[] = [
   { headers: {}, ours: true },
   { headers: { "Sec-Fetch-Site": "same-origin" }, ours: true },

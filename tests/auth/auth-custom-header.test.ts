@@ -39,7 +39,8 @@ test("answers a wrong token with the challenges of the other schemes, and refuse
   const api = await serve(t, { settings: { ...settings, LATCHKEY_SCHEMES: "basic,token,custom-header" } });
   const ann = await api.user("Ann");
 
-  // Sent without `api.get`: its fetch over a socket adds Sec-Fetch-Mode, and then the service omits the Basic challenge.
+  // Sent without `api.get`: its fetch over a socket adds Sec-Fetch-Mode, and then the service omits the Basic
+  // challenge.
   const wrong = await arrive(api, "/protected/", { headers: [["X-Custom-Token", "wrong"]] });
   assert.deepEqual([wrong.status, wrong.json.detail], [401, "Invalid or missing token."]);
   assert.deepEqual(wrong.header("www-authenticate"), [

@@ -369,7 +369,8 @@ test("serves other clients while one client sends its right password on 80 conne
   const others = await Promise.all(Array.from({ length: 10 }, (_, at) => api.user(`Other${at}`)));
   const flood = { isOn: true, statuses: [] as number[] };
   const connections = Array.from({ length: 80 }, async () => {
-    // Waits for the next turn of the event loop, as a network connection would. Else immediate refusals would block the loop.
+    // Waits for the next turn of the event loop, as a network connection would. Else immediate refusals would block the
+    // loop.
     for (; flood.isOn; await nextTurn())
       flood.statuses.push((await from(api, "203.0.113.7").logIn(ann.email, ann.password)).status);
   });

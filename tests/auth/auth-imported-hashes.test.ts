@@ -8,7 +8,8 @@ import { basicHeader, serve, type API } from "../harness/serve.ts";
 
 const password = "lètmein änd stay";
 
-// Made with the named systems: Django 3.2 and bcrypt 3.2, as Debian ships them. Other formats: src/core/crypto/password-hash.test.ts.
+// Made with the named systems: Django 3.2 and bcrypt 3.2, as Debian ships them. Other formats:
+// src/core/crypto/password-hash.test.ts.
 const imported: { system: string; hash: string }[] = [
   {
     system: "Django's pbkdf2_sha256",

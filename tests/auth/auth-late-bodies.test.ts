@@ -43,7 +43,9 @@ async function secondAdministrator({ api }: RawSocket) {
   return { ...eve, ways };
 }
 
-/** Makes a tracer that counts the requests whose caller got permission. After that step, a request waits for its body. */
+/**
+ * Makes a tracer that counts the requests whose caller got permission. After that step, a request waits for its body.
+ */
 function counter(): { readonly tracer: Tracer; permitted(): number } {
   let permitted = 0;
   return {
@@ -136,7 +138,8 @@ test("accepts a slow body of a login that is still valid", async (t) => {
 test("issues no working API token if the password changes while the request waits for the check of the old one", async (t) => {
   const { api, ann } = await world(t);
   const credentials = { username: ann.email, password: ann.password };
-  // These delay the check of the next request. Only eight: the change makes their passwords wrong, and ten reach the limit.
+  // These delay the check of the next request. Only eight: the change makes their passwords wrong, and ten reach the
+  // limit.
   const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));
   const request = api.post("/api-token-auth/", credentials);
 
@@ -194,7 +197,8 @@ for (const [what, method, path, body] of choices)
     const { api, ann, eve } = await world(t, { tracer });
     const headers = { authorization: eve.ways.bearer.replace("Authorization: ", "") };
     await api.get("/protected/", headers);
-    // Makes the service cache the administrator's password, so that the deactivation below needs no hash. A hash would be delayed too.
+    // Makes the service cache the administrator's password, so that the deactivation below needs no hash. A hash would
+    // be delayed too.
     await api.get("/protected/", api.admin);
     const hashes = hold();
     const request = api.ask(method, `/users/${ann.id}${path}`, { headers, body });

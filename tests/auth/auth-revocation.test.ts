@@ -284,7 +284,10 @@ test("refuses a revoked token also in a process with longer lifetimes than the p
   for (const { headers } of [ann, ben, cas]) assert.equal((await api.get("/protected/", headers)).status, 401);
 });
 
-/** Waits until a credential is refused. Another process sees a revocation immediately on SQLite, and within a second on PostgreSQL. */
+/**
+ * Waits until a credential is refused. Another process sees a revocation immediately on SQLite, and within a second on
+ * PostgreSQL.
+ */
 async function untilRefused(api: API, headers: Readonly<Record<string, string>>): Promise<void> {
   while ((await api.get("/protected/", headers)).status !== 401) assert.ok(testsOnPostgres);
 }

@@ -3,7 +3,8 @@ import { test, type TestContext } from "node:test";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
-// Cookies of other programs, and cookies whose login has expired. A browser sends both, and its user cannot remove them.
+// Cookies of other programs, and cookies whose login has expired. A browser sends both, and its user cannot remove
+// them.
 
 const admin = { username: "admin", password: adminPassword };
 const note = mount(defineResource({ name: "note", fields: { title: text() } }), { permission: anyone });

@@ -14,7 +14,8 @@ import { mayChangeLogins } from "../../src/features/auth/requests/access.ts";
 import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { adminPassword, basicHeader, serve, withMail, type Answered, type API } from "../harness/serve.ts";
 
-// An administrator changes the login of another user. Every endpoint that writes a column of a login has the same rule for the caller.
+// An administrator changes the login of another user. Every endpoint that writes a column of a login has the same rule
+// for the caller.
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -63,7 +64,9 @@ const credentials = {
   "POST /own/{id}": (api, id, caller) => api.post(`/own/${id}`, undefined, caller),
 } satisfies Record<string, Write>;
 
-/** The other unsafe requests below `/users/{id}`. They change no column of a login, or only for the user, or by a mail. */
+/**
+ * The other unsafe requests below `/users/{id}`. They change no column of a login, or only for the user, or by a mail.
+ */
 const others = new Set([
   "DELETE /users/{id}",
   "POST /users/{id}/invitation",

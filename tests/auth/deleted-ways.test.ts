@@ -6,7 +6,8 @@ import { addTOTP, addTOTPTo, readCookies, startLogin, type TOTPUser } from "../h
 import { serve, withMail, type API } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
-// A thief of a factor is logged in no longer when the factor is deleted, and a recovery code changes no other factor, also not in steps.
+// A thief of a factor is logged in no longer when the factor is deleted, and a recovery code changes no other factor,
+// also not in steps.
 
 const origin = "https://app.example.com";
 const settings = { LATCHKEY_PUBLIC_URL: "https://example.com", LATCHKEY_ALLOWED_ORIGINS: origin };

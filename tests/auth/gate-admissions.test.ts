@@ -85,7 +85,10 @@ test("believes only the proofs that a scheme declares", async (t) => {
   }
 });
 
-/** More overstating schemes: their identities claim a time or a level without a proof, or proofs although another user acts. */
+/**
+ * More overstating schemes: their identities claim a time or a level without a proof, or proofs although another user
+ * acts.
+ */
 const unproved = {
   timed: { proves: "each", claims: (call) => ({ authTime: now(call) }) },
   empty: { proves: "each", claims: (call) => ({ authTime: now(call), level: 2, proofs: [] }) },
@@ -163,7 +166,10 @@ const makers: Readonly<Record<string, Make>> = {
   "keys.create": ({ keys }, { now }, admission) => keys.create(admission, key, now),
 };
 
-/** Values that are no `Admission`, the right to start one login. JavaScript code could pass them, because it has no types. */
+/**
+ * Values that are no `Admission`, the right to start one login. JavaScript code could pass them, because it has no
+ * types.
+ */
 const impostors: Readonly<Record<string, (account: Account, real: Admission) => unknown>> = {
   nothing: () => undefined,
   null: () => null,

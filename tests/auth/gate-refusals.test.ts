@@ -10,7 +10,8 @@ import { outsideLogins } from "../harness/outside-logins.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// The gate (`src/features/auth/gate`) decides whether the proofs of a login are enough. These tests check its later refusals.
+// The gate (`src/features/auth/gate`) decides whether the proofs of a login are enough. These tests check its later
+// refusals.
 
 const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
 

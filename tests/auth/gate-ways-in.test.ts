@@ -16,7 +16,8 @@ import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
 import { basicHeader, serve, type Answered, type API, type AskOptions } from "../harness/serve.ts";
 
-// Tries every way to log in without a second factor. The service must refuse each of them if the account needs a second factor.
+// Tries every way to log in without a second factor. The service must refuse each of them if the account needs a second
+// factor.
 
 const iss = "https://login.example/";
 const aud = "https://api.example";
@@ -56,7 +57,8 @@ async function startIssuer(t: TestContext) {
     jwksURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
     token(now: number): string {
       const iat = Math.floor(now / 1000);
-      // `acr` and `amr` claim a second factor. They do not count, because the issuer's declaration below does not allow them.
+      // `acr` and `amr` claim a second factor. They do not count, because the issuer's declaration below does not allow
+      // them.
       const claims = {
         iss,
         aud,

@@ -19,7 +19,10 @@ function logIn(api: API, address: string, username: string, password: string) {
   });
 }
 
-/** Sends guesses on 90 connections, each under an unknown name. The returned function stops them and returns the count of each status. */
+/**
+ * Sends guesses on 90 connections, each under an unknown name. The returned function stops them and returns the count
+ * of each status.
+ */
 function flood(api: API, chooseAddress: (turn: number) => string) {
   const statuses = new Map<number, number>();
   let stopped = false;

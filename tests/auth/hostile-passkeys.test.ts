@@ -6,8 +6,8 @@ import { serve, type Answered, type API } from "../harness/serve.ts";
 
 // Nightly on PostgreSQL: the service refuses these answers by their content.
 
-// Answers of attackers and of broken clients. Each answer is wrong in one place and otherwise right, signature included.
-// The service refuses each with the documented problem, and the user's passkey works afterwards.
+// Answers of attackers and of broken clients. Each answer is wrong in one place and otherwise right, signature
+// included. The service refuses each with the documented problem, and the user's passkey works afterwards.
 
 const origin = "https://app.example.com";
 const settings = { LATCHKEY_PUBLIC_URL: "https://example.com", LATCHKEY_ALLOWED_ORIGINS: origin };
@@ -283,7 +283,9 @@ async function second(api: API, owner: Owner, wrong: Case): Promise<Answered> {
   return api.post("/api/login/", { pending: login.pending, factor, credential });
 }
 
-/** Returns the expected status and code. A case of 20 kB is too large, because the body of a login has at most 16 KiB. */
+/**
+ * Returns the expected status and code. A case of 20 kB is too large, because the body of a login has at most 16 KiB.
+ */
 function chooseProblem(name: string): readonly [number, string] {
   return name.endsWith("20 kB") ? [413, "content_too_large"] : [401, "invalid_credentials"];
 }
@@ -389,7 +391,8 @@ test("refuses the answers of one ceremony, account or passkey for another", asyn
     assert.deepEqual([status, json.code], [401, "invalid_credentials"], name);
   const named = await post({ pending: annLogin.pending, factor: bob.factor, credential: annAnswer });
   assert.deepEqual([named.status, named.json.errors[0].pointer], [400, "/factor"]);
-  // A login with a passkey alone accepts no `pending` of a waiting login. A waiting login accepts no `pending` of a passkey alone.
+  // A login with a passkey alone accepts no `pending` of a waiting login. A waiting login accepts no `pending` of a
+  // passkey alone.
   for (const pending of [annLogin.pending, confirming.pending])
     assert.equal((await api.post("/api/token/", { pending, credential: annAnswer })).json.code, "login_expired");
   const wrongPlace = await post({ pending: (await passing()).pending, factor: ann.factor, credential: annAnswer });
@@ -421,7 +424,8 @@ test("refuses a new passkey for another challenge, and one with the id of anothe
   for (const { status, json } of tries)
     assert.deepEqual([status, json.errors?.[0].pointer], [400, "/credential"], JSON.stringify(json));
   assert.equal((await confirm(one.id, own.register(one.options))).status, 200);
-  // Ann's authenticator has registered for Bob above, so it now sends Bob's user handle. The service has not changed Ann's passkey.
+  // Ann's authenticator has registered for Bob above, so it now sends Bob's user handle. The service has not changed
+  // Ann's passkey.
   assert.equal((await alone(api, ann, { userHandle: annsHandle })).status, 200);
 });
 

@@ -18,7 +18,10 @@ import { emptyStore } from "../harness/test-store.ts";
 
 // Nightly on PostgreSQL: each refusal depends on the answer of the provider.
 
-/** One attack. `run` returns the answer, which must log no user in. Default of `run`: an ordinary login in a new browser. */
+/**
+ * One attack. `run` returns the answer, which must log no user in. Default of `run`: an ordinary login in a new
+ * browser.
+ */
 interface Attack {
   readonly title: string;
   /** The status and the code of the answer. Default: 401 `login_failed`. */

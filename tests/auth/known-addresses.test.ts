@@ -10,8 +10,8 @@ import { secret, type Answered } from "../harness/own-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 import { ada, as, password, startMailed, type Headers, type Mailed } from "../harness/verified-emails.ts";
 
-// Neither an answer nor a stored row nor the number of writes may reveal which addresses have an account. A difference of one write is a
-// difference in time, because each write waits for the disk.
+// Neither an answer nor a stored row nor the number of writes may reveal which addresses have an account. A difference
+// of one write is a difference in time, because each write waits for the disk.
 
 const MINUTE_MS = 60_000;
 const unknown = "nobody@example.com";
@@ -80,8 +80,8 @@ const calls: Readonly<Record<string, MailCall>> = {
 const OWN_COLUMNS = ["id", "mailbox", "address"];
 
 for (const [name, call] of Object.entries(calls)) {
-  // These say for whom the mail is, and the caller sees them in no answer. The tests of the writes show that nothing depends on them before
-  // a proof is right.
+  // These say for whom the mail is, and the caller sees them in no answer. The tests of the writes show that nothing
+  // depends on them before a proof is right.
   const forWhom = call.path === "/users/2/email" || call.path === "/users" ? ["notice"] : ["user_id", "generation"];
 
   test(`stores equal rows for known and unknown addresses: ${name}`, async (t) => {

@@ -222,7 +222,10 @@ const body = defineResource({
   fields: { email: field, code: field, token: field, weak: field },
 });
 
-/** A feature as an independent developer would write it. `/ask` sends a mail, and `/use` redeems the link or the code of the mail. */
+/**
+ * A feature as an independent developer would write it. `/ask` sends a mail, and `/use` redeems the link or the code of
+ * the mail.
+ */
 function asking(people: AccountsFeature, box: Feature<Mailbox>): Feature<Pick<ServiceFacts, "measure">> {
   return defineFeature({
     name: "asking",

@@ -1,5 +1,6 @@
-// Usernames are equal without regard to case in all of Unicode: a new name that equals another is taken, and a login finds the account under
-// each spelling. Usernames of earlier versions, which compared by lower case, stay different accounts.
+// Usernames are equal without regard to case in all of Unicode: a new name that equals another is taken, and a login
+// finds the account under each spelling. Usernames of earlier versions, which compared by lower case, stay different
+// accounts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";

@@ -102,7 +102,10 @@ test("lets only administrators with a fresh login create a one-time password, fo
   assert.equal((await draw(ben.id)).status, 409);
 });
 
-/** Starts logins of several kinds with a one-time password. Returns the names of the logins that wait, with their headers. */
+/**
+ * Starts logins of several kinds with a one-time password. Returns the names of the logins that wait, with their
+ * headers.
+ */
 async function waiting(api: API, username: string, password: string) {
   const body = { username, password };
   const session = readCookies(await api.post("/api/session/", body));

@@ -7,7 +7,8 @@ import { readCookies } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
 import { email as owner, password } from "../harness/own-logins.ts";
 
-// An attacker signs up with the address of another person and adds ways to log in. Later, the owner of the mailbox proves the address.
+// An attacker signs up with the address of another person and adds ways to log in. Later, the owner of the mailbox
+// proves the address.
 
 const chosen = "password-of-the-owner";
 

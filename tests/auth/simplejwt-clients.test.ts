@@ -15,7 +15,10 @@ interface Tokens {
 /** The conditions after which these clients refresh their tokens. */
 type Waits = "for token_not_valid" | "for any 401" | "until exp";
 
-/** Creates a client with one retry, like the interceptors for axios. `keepsFirst`: the client always sends its first refresh token. */
+/**
+ * Creates a client with one retry, like the interceptors for axios. `keepsFirst`: the client always sends its first
+ * refresh token.
+ */
 function client(api: API, tokens: Tokens, waits: Waits, keepsFirst: boolean) {
   async function refresh(): Promise<boolean> {
     const answer = await api.post("/api/token/refresh/", { refresh: tokens.refresh });

@@ -4,8 +4,8 @@ import { authenticated, defineEndpoint, defineFeature, type Context } from "../.
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { adminPassword, serve } from "../harness/serve.ts";
 
-// The checks of `logins.vouch`, `confirming.requireFreshLogin` and `confirming.requireProof`. The endpoints of a third party allow every caller, so that only these checks
-// refuse a request.
+// The checks of `logins.vouch`, `confirming.requireFreshLogin` and `confirming.requireProof`. The endpoints of a third
+// party allow every caller, so that only these checks refuse a request.
 
 const makesCredentials = ({ accounts }: BuiltIn) => [
   defineFeature({

@@ -10,7 +10,10 @@ import { sharedDatabase } from "../harness/test-store.ts";
 
 // Logins that wait for a proof while the account, the service or another request changes.
 
-/** Changes an account directly in the database, as another program would. The service ends no login or credential at this write. */
+/**
+ * Changes an account directly in the database, as another program would. The service ends no login or credential at
+ * this write.
+ */
 async function writeAccount({ service }: API, id: number, values: WrittenValues): Promise<void> {
   const changes = [{ kind: "update", collection: accountsCollection, key: id, values }] as const;
   assert.equal((await service.store.write({ changes })).kind, "written");

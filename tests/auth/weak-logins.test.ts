@@ -12,7 +12,10 @@ const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
 const works = async (api: API, headers: Readonly<Record<string, string>>) =>
   (await api.get("/protected/", headers)).status === 200;
 
-/** Returns a function that starts services on one database. Their badges check the person, so a badge alone proves level 2. */
+/**
+ * Returns a function that starts services on one database. Their badges check the person, so a badge alone proves level
+ * 2.
+ */
 async function shared(t: TestContext) {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,

@@ -9,8 +9,8 @@ import {
 import { writeCBOR } from "../harness/authenticator.ts";
 import { vectors, type Vector } from "../harness/webauthn-vectors.ts";
 
-// Checks the verifier with the test vectors of the WebAuthn standard. First, node:crypto checks each vector with a public key that is
-// derived from the vector's private key, so that this check depends on no code for CBOR and COSE.
+// Checks the verifier with the test vectors of the WebAuthn standard. First, node:crypto checks each vector with a
+// public key that is derived from the vector's private key, so that this check depends on no code for CBOR and COSE.
 
 const text = (hex: string): string => Buffer.from(hex, "hex").toString("base64url");
 const expected = (challenge: string): PasskeyExpectations => ({
@@ -20,7 +20,10 @@ const expected = (challenge: string): PasskeyExpectations => ({
 });
 const userHandle = text("00");
 
-/** Returns the public key of a vector. Computes it from the private key, or for RS256 from the two primes of the standard. */
+/**
+ * Returns the public key of a vector. Computes it from the private key, or for RS256 from the two primes of the
+ * standard.
+ */
 function derivePublicKey({ algorithm, privateKey }: Vector): KeyObject {
   if (algorithm === "RS256") {
     const modulus = (2n ** 1279n - 1n) * (2n ** 2203n - 1n);

@@ -356,7 +356,8 @@ test("restores the backup, keeps the old database, and revokes older logins", as
   const old = await serveOn(t, `sqlite:${file}`);
   const held = await fillService(old);
   await backupDatabase(file, copy, false, () => {});
-  // Two changes after the backup: a logout, which the restore must not undo, and a new user, whom the restore must remove.
+  // Two changes after the backup: a logout, which the restore must not undo, and a new user, whom the restore must
+  // remove.
   await old.delete("/api/session/", held.openSession);
   const late = await old.user("Late");
   const lost = await old.post("/api/token/", { username: late.email, password: late.password });
@@ -491,7 +492,8 @@ function requireDatabase(text: string): Database {
 const history = ["latchkey_migrations", "latchkey_unfinished"];
 
 /**
- * Returns every row of every table in SQLite, except declarations, the next ids of tables, search indexes and an empty migration history.
+ * Returns every row of every table in SQLite, except declarations, the next ids of tables, search indexes and an empty
+ * migration history.
  */
 function readTables(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true, returnArrays: true });

@@ -7,8 +7,9 @@ import { placeFor, type Machine } from "../harness/cli.ts";
 import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// `latchkey import --with-ids` keeps the id of a record in all rows that are written with it: its own row, the rows of its relations, and
-// the rows that its hook writes. This holds for both kinds of ids, both kinds of relations, both formats and both databases.
+// `latchkey import --with-ids` keeps the id of a record in all rows that are written with it: its own row, the rows of
+// its relations, and the rows that its hook writes. This holds for both kinds of ids, both kinds of relations, both
+// formats and both databases.
 
 const door = (name: string): string => pathToFileURL(resolveModule(`door/${name}`)).href;
 const declared = `

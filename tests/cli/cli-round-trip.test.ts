@@ -8,7 +8,8 @@ import { placeFor, type Machine } from "../harness/cli.ts";
 import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// `latchkey import --with-ids` restores the output of `latchkey export`: every kind of field, in both formats, on both databases.
+// `latchkey import --with-ids` restores the output of `latchkey export`: every kind of field, in both formats, on both
+// databases.
 
 const door = (name: string): string => pathToFileURL(resolveModule(`door/${name}`)).href;
 const declared = `

@@ -16,7 +16,8 @@ import fc from "fast-check";
 import { packageName, toPlural, resourceMistake, toTitle, type Plan } from "../../create/src/names.ts";
 import { projectFiles, writeProject } from "../../create/src/project.ts";
 
-// `npm run verify -- create` makes projects with the packed packages and runs them. This file tests the parts that need no installation.
+// `npm run verify -- create` makes projects with the packed packages and runs them. This file tests the parts that need
+// no installation.
 const root = path.join(import.meta.dirname, "../..");
 const versions = { latchkey: "1.2.3", node: "26.0.0", typescript: "7.0.0", nodeTypes: "26.0.0" };
 const plan: Plan = {

@@ -19,7 +19,10 @@ async function readLink(api: API): Promise<string> {
   return links.at(-1)!;
 }
 
-/** Returns the field of the username in the only form with a password, or an empty text. The page must not be stored or named to other sites. */
+/**
+ * Returns the field of the username in the only form with a password, or an empty text. The page must not be stored or
+ * named to other sites.
+ */
 async function readUsernameField(api: API, link: string): Promise<string> {
   const { status, headers, text } = await api.get(link, page);
   assert.equal(status, 200, text);

@@ -65,7 +65,8 @@ onBoth("writes declarations with `db inspect` that compile and serve the tables"
     }),
   );
 
-  // SQLite generates ids for every table with an integer key. PostgreSQL does so only if the column is declared that way.
+  // SQLite generates ids for every table with an integer key. PostgreSQL does so only if the column is declared that
+  // way.
   const giveNone = [...text.matchAll(/gives no ids.*\nexport const (\w+)/g)].map(([, name]) => name);
   assert.deepEqual(giveNone, before.engine === "sqlite" ? [] : ["n2OddNames", "shopUsers"]);
 
@@ -87,8 +88,8 @@ onBoth("writes declarations with `db inspect` that compile and serve the tables"
     { title: album.title, price: album.price, kind: album.kind, label: album.label, artist_id: album.artist_id },
     { title: "A", price: "1.50", kind: "LP", label: "A!", artist_id: 1 },
   );
-  // The entries of a SQLite index end with the number of the row, so the index is also sorted by the id. A PostgreSQL index is not. So the
-  // same index serves different lists in the two databases.
+  // The entries of a SQLite index end with the number of the row, so the index is also sorted by the id. A PostgreSQL
+  // index is not. So the same index serves different lists in the two databases.
   const served = before.engine === "sqlite" ? "artist_id=1" : "sort=-released_at";
   assert.equal((await get(`/albums?${served}`)).json.length, 1);
   assert.match(text, before.engine === "sqlite" ? /\/\/ sorts: \["released_at"\]/ : /\/\/ filters: \{ artist_id: /);

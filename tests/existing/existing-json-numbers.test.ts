@@ -13,7 +13,10 @@ const exactNumbers = [
   ["amount", "0.10000000000000000001"],
 ] as const;
 
-/** Tables with numbers with exponents. PostgreSQL's jsonb shows such a number in digits, and a text in SQLite keeps the exponent. */
+/**
+ * Tables with numbers with exponents. PostgreSQL's jsonb shows such a number in digits, and a text in SQLite keeps the
+ * exponent.
+ */
 const made = madeWith(numbers);
 /** Tables without numbers with exponents, so that a cell of an HTML page shows the whole value. */
 const short = madeWith(numbers.replace(/"large".*?,/, "").replace(/,"least".*/, ""));

@@ -7,8 +7,8 @@ import { onBoth } from "../harness/existing.ts";
 import { ownService } from "../harness/own-service.ts";
 
 /**
- * Triggers that skip a write (`RETURN NULL` in PostgreSQL, `RAISE(IGNORE)` in SQLite) or delete the written row again. Some also change
- * other rows.
+ * Triggers that skip a write (`RETURN NULL` in PostgreSQL, `RAISE(IGNORE)` in SQLite) or delete the written row again.
+ * Some also change other rows.
  */
 const leaving = {
   sqlite: `CREATE TABLE mood (id integer PRIMARY KEY, word text NOT NULL, times integer NOT NULL DEFAULT 0);

@@ -19,7 +19,10 @@ import { planPostgres, planSQLite, postgresStore, type Collection } from "../../
 import { onBoth, onPostgres } from "../harness/existing.ts";
 import { readLinks } from "../harness/own-service.ts";
 
-/** A table like those of Django: names with underscores, microseconds or no fraction, numbers with a scale, references without an action. */
+/**
+ * A table like those of Django: names with underscores, microseconds or no fraction, numbers with a scale, references
+ * without an action.
+ */
 const members = {
   sqlite: `
     CREATE TABLE "club_member" ("member no" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "first_name" varchar(30) NOT NULL,

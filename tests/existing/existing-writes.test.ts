@@ -13,7 +13,10 @@ import {
 } from "../../src/door/index.ts";
 import { onBoth, onPostgres } from "../harness/existing.ts";
 
-/** A table with automatic behavior: defaults, a trigger, a version counter (`lock_version`), a CHECK, deferred references. */
+/**
+ * A table with automatic behavior: defaults, a trigger, a version counter (`lock_version`), a CHECK, deferred
+ * references.
+ */
 const shop = {
   sqlite: `
     CREATE TABLE shelf (id integer PRIMARY KEY AUTOINCREMENT, label varchar(10) NOT NULL UNIQUE);

@@ -6,8 +6,8 @@ import { keyOf, postgresStore } from "../../src/door/stores.ts";
 import { onBoth, onPostgres } from "../harness/existing.ts";
 import { ownService, type Own } from "../harness/own-service.ts";
 
-// Another program has inserted rows with explicit keys (COPY, a restored dump). So the next keys that the database would generate already
-// exist.
+// Another program has inserted rows with explicit keys (COPY, a restored dump). So the next keys that the database
+// would generate already exist.
 
 const permission = anyone;
 const tag = defineResource({ name: "tag", fields: { label: text() } });

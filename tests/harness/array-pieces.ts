@@ -19,11 +19,17 @@ import { visitor } from "./own-service.ts";
 import { slowness } from "./slowness.ts";
 import { weighed, type WeighedStore } from "./weighed-store.ts";
 
-/** The longest piece, in milliseconds. A piece is work during which the event loop serves no other request (`docs/assurance.md`). */
+/**
+ * The longest piece, in milliseconds. A piece is work during which the event loop serves no other request
+ * (`docs/assurance.md`).
+ */
 const MOST_MS = 50;
 /** The most octets that one request may read from the store (`docs/operation/limits.md`). */
 const MOST_OCTETS = 8 * 1024 * 1024;
-/** The most measurements of one request. One short measurement is enough, because a busy machine and garbage collections only add time. */
+/**
+ * The most measurements of one request. One short measurement is enough, because a busy machine and garbage collections
+ * only add time.
+ */
 const MEASUREMENTS = 4;
 
 const tags = defineResource({ name: "tag", fields: { label: text({ default: "l" }) } });
@@ -51,11 +57,14 @@ export interface Asking extends Pick<WeighedStore, "takeOctets"> {
   /** Sends a request without measuring it. */
   ask(options: Asked): Promise<Response>;
   /**
-   * Sends the same request `atOnce` times concurrently. Requires short pieces and few octets read from the store. Measures again if a piece
-   * was too long, so the request must cause the same work each time.
+   * Sends the same request `atOnce` times concurrently. Requires short pieces and few octets read from the store.
+   * Measures again if a piece was too long, so the request must cause the same work each time.
    */
   require(title: string, options: Asked, statuses: readonly number[], atOnce?: number): Promise<readonly Response[]>;
-  /** Makes the same requirements of a request with an idempotency key and of its repeat. Each measurement uses a new key. */
+  /**
+   * Makes the same requirements of a request with an idempotency key and of its repeat. Each measurement uses a new
+   * key.
+   */
   requireKeyed(options: Asked, status: number): Promise<void>;
 }
 
@@ -80,7 +89,8 @@ export async function asking(t: TestContext, database: TestDatabase): Promise<As
   const send = (request: Request): Promise<Response> => service.fetch(request, { peer: "127.0.0.1" });
 
   /**
-   * Returns the responses, and the longest piece in milliseconds. Requires one of the statuses, and at most `MOST_OCTETS` for each request.
+   * Returns the responses, and the longest piece in milliseconds. Requires one of the statuses, and at most
+   * `MOST_OCTETS` for each request.
    */
   async function measure(what: string, options: Asked, statuses: readonly number[], atOnce: number) {
     const requests = Array.from({ length: atOnce }, () => buildRequest(options));

@@ -1,4 +1,5 @@
-// The numbers of OWASP's Application Security Verification Standard 5.0.0 for levels 1 and 2: chapter, section, requirements.
+// The numbers of OWASP's Application Security Verification Standard 5.0.0 for levels 1 and 2: chapter, section,
+// requirements.
 const numbers: Readonly<Record<number, Readonly<Record<number, readonly number[]>>>> = {
   1: { 1: [1, 2], 2: [1, 2, 3, 4, 5, 6, 7, 8, 9], 3: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 4: [1, 2, 3], 5: [1, 2] },
   2: { 1: [1, 2, 3], 2: [1, 2, 3], 3: [1, 2, 3, 4], 4: [1] },

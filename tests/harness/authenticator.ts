@@ -13,7 +13,10 @@ export interface Twist {
   readonly counter?: number;
   readonly fmt?: string;
   readonly attStmt?: ReadonlyMap<string, unknown>;
-  /** Adds a self attestation (`packed`) to a new passkey: its algorithm, and the key that signs it. Default of both: those of the passkey. */
+  /**
+   * Adds a self attestation (`packed`) to a new passkey: its algorithm, and the key that signs it. Default of both:
+   * those of the passkey.
+   */
   readonly self?: { readonly alg?: unknown; readonly key?: KeyObject; readonly more?: ReadonlyMap<string, unknown> };
   readonly userHandle?: string | null;
   readonly signWith?: KeyObject;

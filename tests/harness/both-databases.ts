@@ -47,7 +47,9 @@ interface Migrate {
   (collections: readonly Collection[], options?: Partial<MigrateOptions>): Promise<readonly MigratedTable[]>;
 }
 
-/** Starts a PostgreSQL for the tests of a file. The returned function gives each test an empty database of each engine. */
+/**
+ * Starts a PostgreSQL for the tests of a file. The returned function gives each test an empty database of each engine.
+ */
 export function bothDatabases(): (t: TestContext) => Promise<readonly [TestDatabase<File>, TestDatabase<Server>]> {
   let server: TestServer;
   before(async () => {

@@ -1,7 +1,10 @@
 /** The result of some work, and the longest time for which it blocked the event loop. */
 export interface Measured<T> {
   readonly result: T;
-  /** The most CPU time of this thread between two ticks of the event loop, in milliseconds. A busy machine does not add to it. */
+  /**
+   * The most CPU time of this thread between two ticks of the event loop, in milliseconds. A busy machine does not add
+   * to it.
+   */
   readonly busiestMs: number;
 }
 

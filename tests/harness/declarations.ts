@@ -113,8 +113,8 @@ async function everything(name: string, file: string): Promise<string> {
 }
 
 /**
- * Emits the declarations of such files with a TypeScript compiler, in a folder whose `node_modules` has the package. Returns the output of
- * the compiler: empty if every type can be named.
+ * Emits the declarations of such files with a TypeScript compiler, in a folder whose `node_modules` has the package.
+ * Returns the output of the compiler: empty if every type can be named.
  */
 export async function emitDeclarations(compiler: string, folder: string): Promise<string> {
   const place = path.join(folder, "declarations");
@@ -135,7 +135,8 @@ export async function emitDeclarations(compiler: string, folder: string): Promis
     outDir: "out",
     rootDir: ".",
   };
-  // The product is compiled without the other files, because its types must have a name without an import of another door.
+  // The product is compiled without the other files, because its types must have a name without an import of another
+  // door.
   const said = [
     await compile(compiler, place, { options, include: ["latchkey.config.ts", "product.ts"] }),
     await compile(compiler, place, { options, include: ["product.ts", "more.ts", "door-*.ts"] }),

@@ -31,11 +31,17 @@ export interface After {
 export interface Ledger {
   readonly entries: readonly Entry[];
   readonly refusals: readonly Refusal[];
-  /** Lets `clients` write at the same time, each until its first refusal. Calls `after.call` at the acknowledgment `after.acknowledged`. */
+  /**
+   * Lets `clients` write at the same time, each until its first refusal. Calls `after.call` at the acknowledgment
+   * `after.acknowledged`.
+   */
   writeUntilRefused(service: ServiceProcess, clients: number, after?: After): Promise<void>;
   /** Sends the unacknowledged requests again, with the same keys. Returns the statuses. */
   retry(service: ServiceProcess): Promise<number[]>;
-  /** Asserts that every acknowledged user exists with its id, and that each of the others exists at most once. No other user may exist. */
+  /**
+   * Asserts that every acknowledged user exists with its id, and that each of the others exists at most once. No other
+   * user may exist.
+   */
   holds(service: ServiceProcess): Promise<void>;
 }
 

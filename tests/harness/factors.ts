@@ -63,7 +63,10 @@ export async function addTOTPTo(
   };
 }
 
-/** Sends the password, the first step of a login. The body of the response names the login that waits for the second step. */
+/**
+ * Sends the password, the first step of a login. The body of the response names the login that waits for the second
+ * step.
+ */
 export async function startLogin(api: API, { email, password }: TOTPUser): Promise<Answered> {
   return api.post("/api/token/", { username: email, password });
 }

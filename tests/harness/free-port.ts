@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Returns a free port of this machine, outside the range of automatic ports. The system could give an automatic port to another process
- * before the test uses it.
+ * Returns a free port of this machine, outside the range of automatic ports. The system could give an automatic port to
+ * another process before the test uses it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

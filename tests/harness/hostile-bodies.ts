@@ -20,7 +20,10 @@ function many(before: string, unit: (at: number) => string, after: string): stri
 const inXML = (member: string, unit: string): string => fill(`<note><${member}>`, unit, `</${member}></note>`);
 const inJSON = (member: string, unit: string): string => fill(`{"${member}":"`, unit, '"}');
 
-/** XML bodies of 1 MiB for a resource with the fields `title`, `short`, `mail` and `meta` (any JSON), by the part that fills them. */
+/**
+ * XML bodies of 1 MiB for a resource with the fields `title`, `short`, `mail` and `meta` (any JSON), by the part that
+ * fills them.
+ */
 export const xmlBodies: Readonly<Record<string, string>> = {
   ampersands: inXML("title", "&"),
   references: inXML("title", "&amp;"),

@@ -82,10 +82,10 @@ const sampleLength = 4096;
 const sampleMilliseconds = mostMilliseconds / 20;
 
 /**
- * Returns true if work on 64 KiB takes more than 5 ms. Counts the best of several tries, because other programs use the machine too.
- * Measures a sixteenth of the text first. If that takes at most 0.25 ms, returns false, because the whole text then takes less than 5 ms
- * unless the time grows much faster than the text. If that takes more than 5 ms, skips the first check of the whole text. The last check
- * has more tries, and a limit that allows for a slow machine.
+ * Returns true if work on 64 KiB takes more than 5 ms. Counts the best of several tries, because other programs use the
+ * machine too. Measures a sixteenth of the text first. If that takes at most 0.25 ms, returns false, because the whole
+ * text then takes less than 5 ms unless the time grows much faster than the text. If that takes more than 5 ms, skips
+ * the first check of the whole text. The last check has more tries, and a limit that allows for a slow machine.
  */
 export function isSlow(work: (length: number) => void): boolean {
   const sample = (): void => work(sampleLength);
@@ -102,7 +102,8 @@ function isWithin(work: () => void, milliseconds: number, tries = 3): boolean {
     const used = process.threadCpuUsage();
     work();
     const { user, system } = process.threadCpuUsage(used);
-    // The clock also counts the time of other programs. Some kernels count the CPU time of a thread only in steps of 4 ms.
+    // The clock also counts the time of other programs. Some kernels count the CPU time of a thread only in steps of 4
+    // ms.
     least = Math.min(least, performance.now() - before, (user + system) / 1000 || Infinity);
     // Stops, because more tries do not help if the time is far beyond the limit.
     if (least > (attempt === 0 ? 100 : 20) * milliseconds) return false;

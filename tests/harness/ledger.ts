@@ -4,20 +4,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { ServiceProcess } from "./service-process.ts";
 
 /**
- * The operations that clients sent, each exactly once, and the responses. `verify` compares them with the data of a service that was killed
- * or lost its database.
+ * The operations that clients sent, each exactly once, and the responses. `verify` compares them with the data of a
+ * service that was killed or lost its database.
  */
 export interface Ledger {
   /**
-   * Sends requests until it is stopped. Six clients write, read and delete, and a seventh logs out. Each client pauses after each round of
-   * its requests. A response must be right or a 503.
+   * Sends requests until it is stopped. Six clients write, read and delete, and a seventh logs out. Each client pauses
+   * after each round of its requests. A response must be right or a 503.
    */
   load(service: ServiceProcess, pauseMs?: number): Load;
   /** Repeats unanswered requests until they are answered. */
   settle(service: ServiceProcess): Promise<void>;
   /**
-   * Checks that the service kept everything it acknowledged: nothing lost, torn, doubled or restored. Waits until every process must know
-   * the last logout.
+   * Checks that the service kept everything it acknowledged: nothing lost, torn, doubled or restored. Waits until every
+   * process must know the last logout.
    */
   verify(service: ServiceProcess): Promise<void>;
   summary(): string;
@@ -27,7 +27,10 @@ export interface Ledger {
 export interface Load {
   /** Resolves after each kind of write has been acknowledged once. */
   readonly begun: Promise<void>;
-  /** Resolves with the time of the next acknowledged write that is sent from now on, in milliseconds of `performance.now()`. */
+  /**
+   * Resolves with the time of the next acknowledged write that is sent from now on, in milliseconds of
+   * `performance.now()`.
+   */
   nextWrite(): Promise<number>;
   /** The slowest response so far, in milliseconds. */
   readonly slowestMs: number;
@@ -61,7 +64,9 @@ export function makeLedger(password: string): Ledger {
   let refused = 0;
   let unanswered = 0;
 
-  /** Sends a request and returns the response. Asserts that a 503 has Retry-After. Rejects if the service has stopped. */
+  /**
+   * Sends a request and returns the response. Asserts that a 503 has Retry-After. Rejects if the service has stopped.
+   */
   async function send(service: ServiceProcess, method: string, path: string, headers: Headers, body?: unknown) {
     const response = await fetch(service.address + path, {
       method,

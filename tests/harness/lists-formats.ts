@@ -7,8 +7,8 @@ import { readLinks, type OwnAnswer } from "./own-service.ts";
 export interface ListFormat {
   readonly accept: string;
   /**
-   * Returns the rows of a page. `expected` are the records of the model from the first row of the page on. They provide the types that the
-   * format lacks.
+   * Returns the rows of a page. `expected` are the records of the model from the first row of the page on. They provide
+   * the types that the format lacks.
    */
   rows(page: OwnAnswer, expected: readonly Seen[], names: readonly string[]): readonly unknown[];
   /** Returns the part of this record that `rows` contains. `names` are the shown fields. */
@@ -35,7 +35,8 @@ export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListForma
     rows: ({ text }, expected) => readElement(text).children.map((each, at) => readRecord(each, expected[at])),
     row: (record) => record,
   },
-  // The console decides the format of its cells. The test compares only the ids of the records, the columns, and the URL of the next page.
+  // The console decides the format of its cells. The test compares only the ids of the records, the columns, and the
+  // URL of the next page.
   html: {
     accept: "text/html",
     rows(page) {

@@ -28,7 +28,10 @@ import {
 } from "../../src/door/resources.ts";
 import type { Condition, Kinds } from "./lists-model.ts";
 
-/** The permission of a caller on the records of a resource: all, none, those of a condition, or those with an odd id in their path. */
+/**
+ * The permission of a caller on the records of a resource: all, none, those of a condition, or those with an odd id in
+ * their path.
+ */
 export type Verdict = "allow" | "deny" | "odd" | Condition;
 /** The permissions by the id of the caller. 0 is an unknown caller. */
 export type Rule = Readonly<Record<number, { readonly list: Verdict; readonly read: Verdict }>>;
@@ -342,7 +345,10 @@ export function mountWorld(draw: (fields: readonly string[], hasIntegers: boolea
   }));
 }
 
-/** The target of a relation: the records whose ids the field `by` contains. If `by` is null, the records that belong to this record. */
+/**
+ * The target of a relation: the records whose ids the field `by` contains. If `by` is null, the records that belong to
+ * this record.
+ */
 export interface Leads {
   readonly to: string;
   readonly by: string | null;

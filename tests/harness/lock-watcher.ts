@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import pg from "pg";
 
-// Watches the connections that lock a table, or wait for a lock on it, so that others cannot write. A separate thread checks every few
-// milliseconds.
+// Watches the connections that lock a table, or wait for a lock on it, so that others cannot write. A separate thread
+// checks every few milliseconds.
 
 /** A lock that blocks writers, or also readers. */
 export interface Held {
@@ -19,7 +19,9 @@ export interface Held {
 
 const conflicting = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
 
-/** Watches tables until it is stopped. Returns the longest lock of each kind, and the longest time between two checks. */
+/**
+ * Watches tables until it is stopped. Returns the longest lock of each kind, and the longest time between two checks.
+ */
 export async function watchLocks(
   url: string,
   tables: readonly string[],

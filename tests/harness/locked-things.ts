@@ -1,7 +1,8 @@
 import { Secret } from "../../src/core/crypto/secret.ts";
 import { migratePostgres, type Collection } from "../../src/door/stores.ts";
 
-// A table for tests that watch its locks, and a process that migrates it: `node tests/harness/locked-things.ts postgres://…`.
+// A table for tests that watch its locks, and a process that migrates it:
+// `node tests/harness/locked-things.ts postgres://…`.
 
 /** The table to which `things` refers. */
 export const owners: Collection = { name: "owners", key: "integer", columns: [{ name: "name", type: "text" }] };

@@ -36,12 +36,16 @@ export interface MailFlows extends Own {
   post(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
   /** Delivers the queued mails. Asserts that exactly one is composed, and returns it. */
   sent(): Promise<SentMail>;
-  /** Requests the reset of a password. Returns its mail. First moves the clock by a minute, so that no limit is reached. */
+  /**
+   * Requests the reset of a password. Returns its mail. First moves the clock by a minute, so that no limit is reached.
+   */
   reset(email?: string): Promise<SentMail>;
   /** Requests a login code. Returns its mail. First moves the clock by a minute, so that no limit is reached. */
   loginCode(email?: string): Promise<SentMail>;
   logIn(email?: string, word?: string): Promise<Headers>;
-  /** Adds a TOTP factor. Returns the headers of the renewed session, and a function that makes the codes of the factor. */
+  /**
+   * Adds a TOTP factor. Returns the headers of the renewed session, and a function that makes the codes of the factor.
+   */
   addTOTP(id: number, session: Headers): Promise<{ readonly headers: Headers; code(): string }>;
 }
 

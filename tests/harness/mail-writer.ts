@@ -1,5 +1,5 @@
-// A process that requests password resets and sends their mails into a folder, until it is killed. `drain` requests nothing and stops when
-// all mails are sent.
+// A process that requests password resets and sends their mails into a folder, until it is killed. `drain` requests
+// nothing and stops when all mails are sent.
 import { randomInt } from "node:crypto";
 import { mailbox, passwordReset } from "../../src/door/auth.ts";
 import { mail, mailFiles, outbox } from "../../src/door/features.ts";

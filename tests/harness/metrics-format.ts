@@ -19,8 +19,8 @@ const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([+-]?(?:Inf|NaN|(?:\d+
 const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(?:,(?=.)|$)/y;
 
 /**
- * Reads Prometheus' text format, version 0.0.4. Refuses everything that a strict reader may refuse, including invalid names and
- * contradictory histograms.
+ * Reads Prometheus' text format, version 0.0.4. Refuses everything that a strict reader may refuse, including invalid
+ * names and contradictory histograms.
  */
 export function readExposition(text: string): ReadonlyMap<string, ScrapedFamily> {
   const families = new Map<string, ScrapedFamily & { samples: ScrapedSample[] }>();

@@ -1,8 +1,9 @@
 import { Secret } from "../../src/core/crypto/secret.ts";
 import { migratePostgres, migrateSQLite, tryPostgres, trySQLite, type Collection } from "../../src/door/stores.ts";
 
-// A table that is migrated while other processes write, and a process that migrates it: `node tests/harness/migrating.ts sqlite:FILE`. With
-// the further argument `try`, the process makes a dry run and kills itself during the first rows.
+// A table that is migrated while other processes write, and a process that migrates it:
+// `node tests/harness/migrating.ts sqlite:FILE`. With the further argument `try`, the process makes a dry run and kills
+// itself during the first rows.
 
 /** The old form of the table. */
 export const before: Collection = {

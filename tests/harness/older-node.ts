@@ -1,4 +1,7 @@
-/** Runs before the script. Makes this Node report version 20, and removes a module and a function that version 20 did not have. */
+/**
+ * Runs before the script. Makes this Node report version 20, and removes a module and a function that version 20 did
+ * not have.
+ */
 const older = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   registerHooks({

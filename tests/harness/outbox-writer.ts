@@ -1,4 +1,5 @@
-// A process that writes and receives outbox messages until it is killed. `drain` writes nothing and stops when all messages are delivered.
+// A process that writes and receives outbox messages until it is killed. `drain` writes nothing and stops when all
+// messages are delivered.
 import { appendFileSync } from "node:fs";
 import { outbox } from "../../src/door/features.ts";
 import { anyone, createService, defineResource, mount, Secret, text } from "../../src/door/index.ts";

@@ -23,7 +23,10 @@ export interface OutsideLogins {
 
 /** Options of the logins of a third party. */
 export interface OutsideOptions {
-  /** Schemes in addition to `badge` and `robot`, by their names. Each reads `X-<Name>`. With `isBare`, a scheme does not use `identityOf`. */
+  /**
+   * Schemes in addition to `badge` and `robot`, by their names. Each reads `X-<Name>`. With `isBare`, a scheme does not
+   * use `identityOf`.
+   */
   readonly more?: Readonly<
     Record<string, Pick<Scheme, "proves"> & { readonly claims?: Claims; readonly isBare?: true }>
   >;

@@ -14,7 +14,8 @@ import {
 } from "../../src/door/index.ts";
 import { emptyStore } from "./test-store.ts";
 
-// Custom logins as an independent developer would write them: with `accounts()` on a store, and only with the public exports.
+// Custom logins as an independent developer would write them: with `accounts()` on a store, and only with the public
+// exports.
 
 export const password = "difference-engine";
 export const email = "ada@example.com";

@@ -5,8 +5,8 @@ import { certifyStore } from "../../src/testing/store-contract.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
 /**
- * Runs the store contract on a separate server with these connection options. Each store has a separate schema, which is faster to make
- * than a database. Returns the database, for further tests of the same file.
+ * Runs the store contract on a separate server with these connection options. Each store has a separate schema, which
+ * is faster to make than a database. Returns the database, for further tests of the same file.
  */
 export function certifyPostgres(name: string, options = ""): () => string {
   let server: TestServer;

@@ -9,7 +9,10 @@ import pg from "pg";
 import { freePort } from "./free-port.ts";
 import { initdbFlags, initialise } from "./postgres.ts";
 
-/** A PostgreSQL server that a test stops, kills, freezes and fails over. It has the default settings: acknowledged data is synced. */
+/**
+ * A PostgreSQL server that a test stops, kills, freezes and fails over. It has the default settings: acknowledged data
+ * is synced.
+ */
 export interface PostgresServer {
   readonly port: number;
   start(): Promise<void>;
@@ -83,7 +86,8 @@ export async function postgresServers(): Promise<PostgresServers> {
       while ((await first.ask("SELECT FROM pg_stat_replication WHERE state = 'streaming'")).length === 0)
         await wait(20);
       if (synchronous) {
-        // ALTER SYSTEM stores the setting in the first server only, and a restart keeps it. The second server has no replica to wait for.
+        // ALTER SYSTEM stores the setting in the first server only, and a restart keeps it. The second server has no
+        // replica to wait for.
         await first.ask(`ALTER SYSTEM SET synchronous_standby_names = '${replicaName}'`);
         await first.ask("SELECT pg_reload_conf()");
         while ((await first.ask("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0)

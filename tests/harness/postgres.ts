@@ -29,7 +29,10 @@ function takeSetting(name: string): string | undefined {
   return value;
 }
 
-/** The options of a new cluster. With the usual 4,096 iterations, each connection costs the server two milliseconds more. */
+/**
+ * The options of a new cluster. With the usual 4,096 iterations, each connection costs the server two milliseconds
+ * more.
+ */
 export const initdbFlags = ["--encoding=UTF8", "--no-sync", "--set=scram_iterations=1"];
 
 /** Returns the server of `LATCHKEY_TEST_DATABASE` (a URL with the right to create databases), or makes one. */
@@ -62,8 +65,8 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   return {
     ...usedAgain(manageDatabases(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
     async stop() {
-      // Stops immediately, because no data is kept. The server stops all of its processes itself. This fails if the server has already
-      // exited.
+      // Stops immediately, because no data is kept. The server stops all of its processes itself. This fails if the
+      // server has already exited.
       process.kill(Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT");
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -72,8 +75,8 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
 }
 
 /**
- * Fills the empty folder of a new server. `tools/test.ts` names a folder for all test files of a run: the first one keeps a copy of its new
- * cluster there for the others, because to copy one costs a tenth of the CPU time of `initdb`.
+ * Fills the empty folder of a new server. `tools/test.ts` names a folder for all test files of a run: the first one
+ * keeps a copy of its new cluster there for the others, because to copy one costs a tenth of the CPU time of `initdb`.
  */
 export async function initialise(server: EmbeddedPostgres, data: string): Promise<void> {
   const kept = process.env["TESTED_CLUSTER"];

@@ -32,7 +32,9 @@ export function strangeIn(answer: OwnAnswer, knownWords: ReadonlySet<string>): r
   return strange.filter((each) => !isOfAssets(each, answer));
 }
 
-/** Returns true if a word is in the name of the style sheet or the script. These names are computed from the contents. */
+/**
+ * Returns true if a word is in the name of the style sheet or the script. These names are computed from the contents.
+ */
 function isOfAssets(said: string, { text: page }: OwnAnswer): boolean {
   const names = [...page.matchAll(/\/console\/page\.([0-9a-f]+)\./g)].map(([, name = ""]) => name);
   return names.some((name) => name.includes(said));

@@ -36,8 +36,8 @@ export interface API {
   readonly observed: Observation[];
   readonly service: Latchkey;
   /**
-   * Delivers what is due in the outbox, and returns the mails that were sent since the last call, oldest first. Only with the settings of
-   * mail (`withMail`).
+   * Delivers what is due in the outbox, and returns the mails that were sent since the last call, oldest first. Only
+   * with the settings of mail (`withMail`).
    */
   mails(): Promise<readonly Mail[]>;
 }

@@ -5,7 +5,10 @@ import { exportedNames } from "../../tools/names.ts";
 /** A parameter of an exported function, from its first signature. */
 export interface Parameter {
   readonly name: string;
-  /** The name of the type, without type arguments. For `Only<O, TextOptions>`, it is `TextOptions`. Empty if no type is written. */
+  /**
+   * The name of the type, without type arguments. For `Only<O, TextOptions>`, it is `TextOptions`. Empty if no type is
+   * written.
+   */
   readonly type: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Returns how many times slower than usual this machine is at the moment. Measures how long it takes to parse and write a MiB of plain
- * JSON, which usually takes 8 ms. Keeps the result for two seconds.
+ * Returns how many times slower than usual this machine is at the moment. Measures how long it takes to parse and write
+ * a MiB of plain JSON, which usually takes 8 ms. Keeps the result for two seconds.
  */
 export function slowness(): number {
   if (performance.now() - measuredAt > 2000) {

@@ -1,5 +1,5 @@
-// Loaded before the service (`node --import`), in the way that docs/operation/monitoring.md sets up OpenTelemetry. Sends the names of
-// requests to COLLECTOR in batches.
+// Loaded before the service (`node --import`), in the way that docs/operation/monitoring.md sets up OpenTelemetry.
+// Sends the names of requests to COLLECTOR in batches.
 import { context, SpanKind, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace-base";

@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
 /**
- * The first lines of a script (`--input-type=module`). The process waits here until `startTogether` lets all processes continue. It needs
- * an `ipc` channel to its parent.
+ * The first lines of a script (`--input-type=module`). The process waits here until `startTogether` lets all processes
+ * continue. It needs an `ipc` channel to its parent.
  */
 export const waitForOthers = `
   process.send("ready");

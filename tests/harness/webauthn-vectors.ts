@@ -1,5 +1,5 @@
-// Test vectors of Web Authentication Level 3, section 16 (https://www.w3.org/TR/webauthn-3/#sctn-test-vectors), in hexadecimal.
-// Copyright © W3C. The RP id is example.org, and the origin is https://example.org.
+// Test vectors of Web Authentication Level 3, section 16 (https://www.w3.org/TR/webauthn-3/#sctn-test-vectors), in
+// hexadecimal. Copyright © W3C. The RP id is example.org, and the origin is https://example.org.
 
 /** One credential of the standard, with its registration and one authentication. All values are in hexadecimal. */
 export interface Vector {

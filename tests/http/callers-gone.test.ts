@@ -34,7 +34,9 @@ const believesLocalProxies = {
 const head = "Host: a\r\nX-Remote-User: admin\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n";
 const books = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }) } });
 
-/** Starts a server on a free port, or on a local socket if there is a path. Returns the port, or 0 for a local socket. */
+/**
+ * Starts a server on a free port, or on a local socket if there is a path. Returns the port, or 0 for a local socket.
+ */
 async function listening(t: TestContext, server: Server | Http2Server, path?: string): Promise<number> {
   server.listen(path === undefined ? { port: 0, host: "127.0.0.1" } : { path });
   await once(server, "listening");
@@ -43,7 +45,10 @@ async function listening(t: TestContext, server: Server | Http2Server, path?: st
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Sends the text and resets the connection. `spawnSync` blocks this process, so the server accepts the connection only afterwards. */
+/**
+ * Sends the text and resets the connection. `spawnSync` blocks this process, so the server accepts the connection only
+ * afterwards.
+ */
 function sendAndReset(port: number, sent: string): void {
   const program = `const socket = require("node:net").connect(${port}, "127.0.0.1", () => socket.write(${JSON.stringify(sent)}, () => socket.resetAndDestroy()));`;
   assert.equal(spawnSync(process.execPath, ["-e", program]).status, 0);
@@ -165,7 +170,10 @@ test("limits the unread responses of one address over HTTP/2", async (t) => {
   assert.deepEqual(refused[0], ["unread", "127.0.0.1"]);
 });
 
-/** Sends requests on HTTP/2 connections that read no octet of a response. Returns the statuses and the reset codes of the streams. */
+/**
+ * Sends requests on HTTP/2 connections that read no octet of a response. Returns the statuses and the reset codes of
+ * the streams.
+ */
 async function unreadStreams(
   t: TestContext,
   port: number,

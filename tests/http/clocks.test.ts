@@ -26,7 +26,8 @@ test("shares logins, replays and limits among processes whose clocks are 90 s ah
     const session = await ask(from, "POST", "/api/session/", login);
     const cookie = session.headers.getSetCookie()[0]!.split(";")[0]!;
     const children = [(await ask(from, "POST", "/api/token/refresh/", { refresh })).body["refresh"]];
-    // A repeated refresh gets the same token for ten seconds. A process with another clock must not end this time too early.
+    // A repeated refresh gets the same token for ten seconds. A process with another clock must not end this time too
+    // early.
     await wait(1100);
     for (const at of all) {
       children.push((await ask(at, "POST", "/api/token/refresh/", { refresh })).body["refresh"]);

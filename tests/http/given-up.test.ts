@@ -21,7 +21,8 @@ import type { Observation } from "../../src/door/ops.ts";
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
 
-// A request that takes too long is answered with 503. Its handler or scheme may still run. These tests check that late code does no harm.
+// A request that takes too long is answered with 503. Its handler or scheme may still run. These tests check that late
+// code does no harm.
 
 const never = (): Promise<never> => new Promise(() => undefined);
 const permission = anyone;
@@ -258,7 +259,8 @@ test("stores no body that arrives after its request was answered", async (t) => 
   });
   const large = new Uint8Array(1024 * 1024).fill(32);
 
-  // One address may have 8 MiB of bodies in memory. So a ninth body of 1 MiB would exceed the limit if the service stored the others.
+  // One address may have 8 MiB of bodies in memory. So a ninth body of 1 MiB would exceed the limit if the service
+  // stored the others.
   for (let at = 0; at < 9; at++) {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     assert.equal((await ask("/notes", sent(readable))).status, 403);

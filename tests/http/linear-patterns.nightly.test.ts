@@ -27,7 +27,10 @@ import { hostileTexts, isSlow } from "../harness/hostile-text.ts";
 
 const root = path.join(import.meta.dirname, "../..");
 
-/** Files and functions that read only text of the operator or of the API's author. Everything else in `src` may read text of a caller. */
+/**
+ * Files and functions that read only text of the operator or of the API's author. Everything else in `src` may read
+ * text of a caller.
+ */
 const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/cli\//, "the command reads arguments and files of the operator"],
   [/^src\/testing\//, "the contract suites run in a plug-in author's tests"],

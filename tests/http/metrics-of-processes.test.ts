@@ -85,7 +85,10 @@ test("reports all workers in one scrape, including the counts of a worker that h
   assert.equal(readMetric(afterDeath, "latchkey_request_duration_seconds_count", users), 20);
 });
 
-/** Repeats the scrape until this many processes report. Ignores a failed scrape, because a process that has just died does not respond. */
+/**
+ * Repeats the scrape until this many processes report. Ignores a failed scrape, because a process that has just died
+ * does not respond.
+ */
 async function untilProcesses(
   scrape: () => Promise<ReadonlyMap<string, ScrapedFamily>>,
   count: number,

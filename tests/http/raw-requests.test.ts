@@ -161,7 +161,10 @@ test("refuses unknown parameters at /metrics, and ignores them at /livez", async
   assert.equal((await api.get("/livez?x=1")).status, 200);
 });
 
-/** Returns a function that sends the octets of a request, each part in a separate packet. It returns the octets that the service sends. */
+/**
+ * Returns a function that sends the octets of a request, each part in a separate packet. It returns the octets that the
+ * service sends.
+ */
 async function overSocket(t: TestContext): Promise<(request: string | readonly string[]) => Promise<string>> {
   const { service } = await serve(t);
   const listener = await listen(service, { port: 0 });
@@ -173,7 +176,8 @@ async function overSocket(t: TestContext): Promise<(request: string | readonly s
       void writeInTurn(socket, typeof request === "string" ? [request] : request);
       socket.on("data", (chunk) => (answer += chunk.toString()));
       socket.on("close", () => resolve(answer));
-      // The service may refuse a request and close the connection before the test has written everything. Then the write fails.
+      // The service may refuse a request and close the connection before the test has written everything. Then the
+      // write fails.
       socket.on("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
     });
 }

@@ -143,7 +143,8 @@ async function overSocket(t: TestContext, options: Omit<ListenOptions, "port">):
     const socket = connectTLS({ socket: Duplex.from(below), rejectUnauthorized: false });
     socket.on("error", () => undefined);
     await once(socket, "secureConnect");
-    // Resets the TCP socket. TLS gets only a `Duplex` of this socket, because a socket that TLS owns can no longer be reset.
+    // Resets the TCP socket. TLS gets only a `Duplex` of this socket, because a socket that TLS owns can no longer be
+    // reset.
     socket.resetAndDestroy = () => below.resetAndDestroy() && socket;
     return socket;
   };

@@ -18,7 +18,8 @@ import { formats } from "../harness/lists-formats.ts";
 import type { Seen } from "../harness/lists-model.ts";
 import { readLinks, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
-// Follows every kind of list with related records to its last page. A missing next link would silently hide the remaining records.
+// Follows every kind of list with related records to its last page. A missing next link would silently hide the
+// remaining records.
 
 const tag = defineResource({ name: "tag", fields: { label: text() } });
 const author = defineResource({ name: "author", fields: { name: text(), owner_id: integer() } });
@@ -35,7 +36,9 @@ const book = defineResource({
 });
 const page = defineResource({ name: "page", within: book, fields: { line: text() } });
 
-/** Allows Ben to see all records. `seen` allows the same to an administrator, and shows an owner only their own records. */
+/**
+ * Allows Ben to see all records. `seen` allows the same to an administrator, and shows an owner only their own records.
+ */
 const librarian: Permission = {
   name: "librarian",
   decide: ({ identity }) => (identity?.username === people["ben"]!.username ? "allow" : "deny"),

@@ -18,7 +18,8 @@ import {
 } from "../harness/lists-world.ts";
 import { readLinks, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
-// To choose the number of queries and the seed: `npm run verify -- queries --queries 10000 --seed 7`. The title of the test contains both.
+// To choose the number of queries and the seed: `npm run verify -- queries --queries 10000 --seed 7`. The title of the
+// test contains both.
 const { values: options } = parseArgs({
   options: {
     queries: { type: "string", default: "300" },
@@ -174,7 +175,8 @@ function drawFilters(
       write(value);
       any.push({ [field]: { [operator]: value } });
     }
-    // The service joins all values for one field and operator of a URL by OR, and the model would join two such conditions by AND.
+    // The service joins all values for one field and operator of a URL by OR, and the model would join two such
+    // conditions by AND.
     if (written.some((each, at) => at < written.length - any.length && each.startsWith(written.at(-1)!.split("=")[0]!)))
       written.splice(-any.length);
     else all.push({ any });

@@ -8,8 +8,8 @@ import { makeBatches } from "../../src/http/scheduling/batching.ts";
 const notes = defineResource({ name: "note", fields: { body: text({ maxLength: 10_000 }) }, filters: { id: ["gt"] } });
 
 /**
- * Creates a service with a page of notes. Requests skip the sockets, so that the test decides which of them arrive in one round of the
- * event loop.
+ * Creates a service with a page of notes. Requests skip the sockets, so that the test decides which of them arrive in
+ * one round of the event loop.
  */
 async function setUp(t: TestContext) {
   // On SQLite alone: PostgreSQL answers in a later round of the event loop.

@@ -271,7 +271,8 @@ test("finds a word of 1,000 rows by the index while 1,000 other rows are not ind
     assert.equal(made.status, 201, made.text);
   };
 
-  // The search counts the rows that have the word and the rows that wait for the index. Above 2,000 rows, the search is a long read.
+  // The search counts the rows that have the word and the rows that wait for the index. Above 2,000 rows, the search is
+  // a long read.
   await make(1000);
   await make(1000);
   const found = await own.get("/things?search=shared&limit=1");

@@ -90,8 +90,8 @@ test("reads a list in the event loop if it is slow only now and then", async (t)
     ...store,
     listJSON(query, beside) {
       longFlags.push(query.long === true);
-      // Every eighth read is slow. The others take 0.1 ms, like reads that are not cached. Waits by the wall clock, because the CPU clock
-      // counts in ticks and may show less.
+      // Every eighth read is slow. The others take 0.1 ms, like reads that are not cached. Waits by the wall clock,
+      // because the CPU clock counts in ticks and may show less.
       if (reads++ % 8 === 0) work(25);
       else for (const start = performance.now(); performance.now() - start < 0.1;);
       return store.listJSON(query, beside);

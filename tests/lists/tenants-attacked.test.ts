@@ -48,7 +48,8 @@ test("reveals and changes nothing of another tenant, by any kind of request", as
   const { headers } = await api.get("/notes?limit=1", ann.headers);
   const next = /<([^<>]*)>; rel="next"/.exec(headers.get("link")!)![1]!;
   await api.post("/projects", { title: "mine" }, bob.headers);
-  // The service does not check whether Bob may see the project that his note refers to. The response reveals nothing about the project.
+  // The service does not check whether Bob may see the project that his note refers to. The response reveals nothing
+  // about the project.
   assert.equal((await api.post("/notes", { body: "mine", project_id: 1 }, bob.headers)).status, 201);
   const everything = { not: { body: { starts: "x" } } };
 

@@ -101,7 +101,8 @@ test("revokes access tokens when an identity field changes, and uses the new val
   // A refused token stays refused when the field has its old value again.
   await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", pair.headers)).status, 401);
-  // A change of a field outside of the identity revokes nothing, and neither does an identity field that is sent with its old value.
+  // A change of a field outside of the identity revokes nothing, and neither does an identity field that is sent with
+  // its old value.
   const { headers } = await requestTokens(api, bob);
   await api.patch(`/users/${bob.id}`, { name: "Robert", tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", headers)).status, 200);

@@ -4,8 +4,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Collection, Column, Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 
-// A folded column also stores its text in a form for searches without regard to case. During an upgrade, an old program may write rows
-// without this form.
+// A folded column also stores its text in a form for searches without regard to case. During an upgrade, an old program
+// may write rows without this form.
 
 const people: Collection = {
   name: "people",

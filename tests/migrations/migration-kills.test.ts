@@ -83,7 +83,9 @@ async function places(t: TestContext): Promise<readonly TestDatabase[]> {
   ];
 }
 
-/** Starts many writers, which change the price of random rows and add rows. The ledger contains the acknowledged writes. */
+/**
+ * Starts many writers, which change the price of random rows and add rows. The ledger contains the acknowledged writes.
+ */
 function startWriting(store: Store): {
   readonly ledger: Map<number, number>;
   readonly times: number[];
@@ -138,7 +140,10 @@ async function waitForLock(address: string): Promise<void> {
   while (!address.startsWith("sqlite:") && (await askPostgres(address, locks)).length > 0) await sleep(20);
 }
 
-/** Runs the migration in a separate process, which is killed after `killedAfter` milliseconds. Returns its output, or null after a kill. */
+/**
+ * Runs the migration in a separate process, which is killed after `killedAfter` milliseconds. Returns its output, or
+ * null after a kill.
+ */
 async function migrate(address: string, killedAfter: number | null): Promise<string | null> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, "../harness/migrating.ts"), address], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -188,7 +193,8 @@ test(`migrates ${rows} rows while ${writers} clients write, is killed up to ${ki
     // A run may finish before its kill. Otherwise, one more run finishes the migration.
     const isDone = last !== null;
     const ending = isDone ? Promise.resolve(last) : migrate(place.address, null);
-    // The old program continues until it notices the changed table. From then on, its writes are refused, and none is lost.
+    // The old program continues until it notices the changed table. From then on, its writes are refused, and none is
+    // lost.
     await Promise.race([ending, stopped(busy)]);
     last = await ending;
     await busy.stop().catch(() => undefined);

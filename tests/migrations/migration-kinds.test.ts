@@ -23,8 +23,8 @@ const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
 
 const instant = "2026-01-31T00:00:00.000Z";
 /**
- * Pairs of kinds with a conversion. Each of `values` is a value of the first kind and its converted value. `misfit` is a value that cannot
- * be converted. A pair that is not in this list has no conversion.
+ * Pairs of kinds with a conversion. Each of `values` is a value of the first kind and its converted value. `misfit` is
+ * a value that cannot be converted. A pair that is not in this list has no conversion.
  */
 const pairs: readonly (readonly [
   from: string,
@@ -339,7 +339,10 @@ type Form = "plain" | "indexed" | "unique";
 const forms: readonly Form[] = ["plain", "indexed", "unique"];
 const people: Collection = { name: "people", key: "integer", columns: [{ name: "name", type: "text" }] };
 
-/** Returns a table with a column for each pair. A unique text ignores case, so that the derived folded columns are tested too. */
+/**
+ * Returns a table with a column for each pair. A unique text ignores case, so that the derived folded columns are
+ * tested too.
+ */
 function buildTable(form: Form, which: "from" | "to", chosen: readonly (typeof all)[number][] = all): Collection {
   const columns = chosen.map(([from, to]): Column => {
     const kind = kinds[which === "from" ? from : to]!;

@@ -5,7 +5,8 @@ import { references, type Mount } from "../../src/door/resources.ts";
 import { sqliteStore, type Collection, type Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 
-// Relations to several records are stored in the record and in a link table. This table follows all changes of the field.
+// Relations to several records are stored in the record and in a link table. This table follows all changes of the
+// field.
 
 const databases = bothDatabases();
 

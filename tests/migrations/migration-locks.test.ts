@@ -13,7 +13,10 @@ import { askPostgres, startPostgres, type TestServer } from "../harness/postgres
 /** The number of rows and of writers. `npm run verify -- locks` uses more. */
 const rows = Number(process.env["LOCKS_ROWS"] ?? 4000);
 const writers = Number(process.env["LOCKS_WRITERS"] ?? 4);
-/** The maximum time for which a task may hold a lock on a table, or wait for one, in milliseconds. Writes may wait as long. */
+/**
+ * The maximum time for which a task may hold a lock on a table, or wait for one, in milliseconds. Writes may wait as
+ * long.
+ */
 const limit = Number(process.env["LOCKS_LIMIT_MS"] ?? 500);
 
 let server: TestServer;
@@ -85,8 +88,8 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await quiet.stop();
   const during = startWriting(store);
   const watching = await watchLocks(url, ["things", "owners"]);
-  // Takes a known lock ten times. Only a test that sees this lock proves anything, because the locks of the task may be too short to be
-  // seen.
+  // Takes a known lock ten times. Only a test that sees this lock proves anything, because the locks of the task may be
+  // too short to be seen.
   for (let times = 0; times < 10; times++)
     await askPostgres(url, "BEGIN; LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(0.05); COMMIT");
   const start = performance.now();
@@ -121,7 +124,9 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   );
 }
 
-/** Runs a task in a separate process, like a real migration, so that it does not share an event loop with the writers. */
+/**
+ * Runs a task in a separate process, like a real migration, so that it does not share an event loop with the writers.
+ */
 function inOwnProcess(file: string, url: string): Promise<unknown> {
   return promisify(execFile)(process.execPath, [path.join(import.meta.dirname, "../harness", file), url]);
 }

@@ -44,7 +44,9 @@ async function fill(url: string): Promise<void> {
   );
 }
 
-/** Changes rows in a loop that runs inside PostgreSQL, faster than the migration converts rows. `stop` ends the loop. */
+/**
+ * Changes rows in a loop that runs inside PostgreSQL, faster than the migration converts rows. `stop` ends the loop.
+ */
 function writeFast(t: TestContext, url: string): { stop(): Promise<void> } {
   const write =
     "DO $$ DECLARE at integer; BEGIN LOOP " +

@@ -17,8 +17,8 @@ import {
 import { connect, prepare } from "../../src/store/sqlite/connection/connection.ts";
 import { letGo, renameAside } from "../../src/store/sqlite/table-changes/leftover-tables.ts";
 
-// A migration of a SQLite file replaces a table by a new one. The old table remains under another name until its rows are deleted. These
-// remains are invisible, block nothing, and are removed.
+// A migration of a SQLite file replaces a table by a new one. The old table remains under another name until its rows
+// are deleted. These remains are invisible, block nothing, and are removed.
 
 const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "name", type: "text" }] };
 const books = (more: Partial<Collection["columns"][number]>, price: "integer" | "text" = "integer"): Collection => ({
@@ -143,8 +143,8 @@ test("removes remains in portions, reports each portion, and continues after an 
 
   await assert.rejects(migrateSQLite(file, now, { program, reportRemoved: breakOff }), /broken off/);
 
-  // A migration drops the indexes of the remains first, because deleting their entries is slow. It keeps the indexes of references, because
-  // SQLite searches them when a referenced row is deleted.
+  // A migration drops the indexes of the remains first, because deleting their entries is slow. It keeps the indexes of
+  // references, because SQLite searches them when a referenced row is deleted.
   const indexes =
     "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
   assert.deepEqual(queryFile(file, indexes), ["books(next_id)", "books(shelf_id)"]);

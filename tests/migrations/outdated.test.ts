@@ -264,7 +264,8 @@ test("refuses a write that waited while a column changed on PostgreSQL, for ever
     const idempotency = { key: "k", columns: [], erasable: false, fingerprint: "f", expiresAt, now };
     const other = new pg.Client({ connectionString: url });
     await other.connect();
-    // Simulates the moment of a column swap: the writes wait for the lock, and the column then has another type. No row may be written.
+    // Simulates the moment of a column swap: the writes wait for the lock, and the column then has another type. No row
+    // may be written.
     await other.query("BEGIN; LOCK TABLE things IN ACCESS EXCLUSIVE MODE");
     const waiting = [store.write({ changes: update(3) }), store.write({ changes: update(4), idempotency })].map(
       (each) => each.then(({ kind }) => kind, String),

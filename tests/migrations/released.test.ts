@@ -1,4 +1,5 @@
-// Databases of every released version, created by `tools/released/make.ts` with that version. All data of their clients stays valid.
+// Databases of every released version, created by `tools/released/make.ts` with that version. All data of their clients
+// stays valid.
 import assert from "node:assert/strict";
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -8,7 +8,9 @@ import { sqliteStore } from "../../src/door/stores.ts";
 const source = path.join(import.meta.dirname, "../..", "src/features/auth");
 const contractNames = ["accounts", "logins", "factors", "confirming", "endings", "changing"] as const;
 
-/** The code of each folder of `features/auth` that takes contracts. `accounts` offers them, and `people` declares them. */
+/**
+ * The code of each folder of `features/auth` that takes contracts. `accounts` offers them, and `people` declares them.
+ */
 const logins = new Map(
   globSync("*/feature.ts", { cwd: source }).map((feature) => {
     const folder = path.dirname(feature);
@@ -38,7 +40,10 @@ test("gives each login at most three contracts", () => {
   }
 });
 
-/** True if the code takes the contract from the offer: `const { accounts } = host.use(people)`, or `host.use(people).accounts`. */
+/**
+ * True if the code takes the contract from the offer: `const { accounts } = host.use(people)`, or
+ * `host.use(people).accounts`.
+ */
 function takes(code: string, contract: string): boolean {
   const offers = [...code.matchAll(/const \{ ([^}]*) \} = (?:host\.)?use\((?:people|feature)\);/g)];
   const names = offers.flatMap(([, list = ""]) => list.split(", "));

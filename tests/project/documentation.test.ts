@@ -10,11 +10,12 @@ import { startService } from "../harness/service-process.ts";
 
 /**
  * A block of a page. The tests check these blocks in README.md and docs:
- * - a block of `ts` must compile, also in a docstring. A block of `ts run` also runs. `ts part` is a fragment and is not checked;
+ * - a block of `ts` must compile, also in a docstring. A block of `ts run` also runs. `ts part` is a fragment and is
+ *   not checked;
  * - a block with `file=…` shows that file, which another test runs;
  * - the blocks of `sh run` of a page run in order, as one script, against a separate service. `http://127.0.0.1:8000`
- *   means that service, `$PASSWORD` its administrator's password, and `latchkey` the command on its
- *   database. `NAME=value` after `sh run` is a setting of its start.
+ * means that service, `$PASSWORD` its administrator's password, and `latchkey` the command on its
+ * database. `NAME=value` after `sh run` is a setting of its start.
  */
 interface Block {
   readonly page: string;

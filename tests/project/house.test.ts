@@ -3,7 +3,10 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 
-/** The folders of `src`, from the lowest floor to the highest. A folder imports from itself and from the floors below it. */
+/**
+ * The folders of `src`, from the lowest floor to the highest. A folder imports from itself and from the floors below
+ * it.
+ */
 const floors = [
   ["core"],
   ["resource", "store"],

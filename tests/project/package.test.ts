@@ -53,7 +53,8 @@ await service.close();
 assert.equal(checkNewPassword("qwertyuiop", { username: "ada", email: null })?.code, "too_common");
 `;
 
-// Installs the packed files like npm, but without a registry. Links the dependencies of package.json, and Node's types for the compiler.
+// Installs the packed files like npm, but without a registry. Links the dependencies of package.json, and Node's types
+// for the compiler.
 before(async () => {
   mkdirSync(path.join(modules, "latchkey"), { recursive: true });
   await run("npm", ["pack", "--silent", "--pack-destination", project], { cwd: root });

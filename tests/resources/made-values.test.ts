@@ -13,7 +13,8 @@ import {
 import { array, date, olderShape, url, uuid, type Field, type Mount } from "../../src/door/resources.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// A function of the application may make the value of a field. The service checks this value, because callers rely on the declaration.
+// A function of the application may make the value of a field. The service checks this value, because callers rely on
+// the declaration.
 
 const made = (value: unknown) => () => value as never;
 const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {

@@ -5,7 +5,8 @@ import type { Observer } from "../../src/door/ops.ts";
 import { postgresStore, sqliteStore, type Change, type Store } from "../../src/door/stores.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// A mistake in custom code is a fault with a clear message. It is never ignored, and custom code cannot change the objects that it gets.
+// A mistake in custom code is a fault with a clear message. It is never ignored, and custom code cannot change the
+// objects that it gets.
 
 const wrong = (value: unknown) => value as never;
 const line = mount(defineResource({ name: "line", fields: { body: text() } }), { permission: anyone });

@@ -142,7 +142,10 @@ async function fill(own: Own): Promise<void> {
   assert.deepEqual(new Set(made.map(({ status }) => status)), new Set([201]));
 }
 
-/** Returns the operations that the service documents, and `QUERY` for each collection with `GET`, because OpenAPI 3.1 has no `QUERY`. */
+/**
+ * Returns the operations that the service documents, and `QUERY` for each collection with `GET`, because OpenAPI 3.1
+ * has no `QUERY`.
+ */
 async function listOperations(own: Own): Promise<readonly string[]> {
   const { paths } = (await own.get("/openapi.json")).json;
   const served = Object.entries<object>(paths).flatMap(([path, item]) =>

@@ -72,7 +72,8 @@ test("delays the other changes of a record for at most two seconds behind a slow
   const { change } = await setUp(
     t,
     mountWith(() => (++tries === 4 ? slow.promise : nextRound())),
-    // On SQLite only: the test waits for rounds of the event loop, and PostgreSQL may need any number of rounds for an answer.
+    // On SQLite only: the test waits for rounds of the event loop, and PostgreSQL may need any number of rounds for an
+    // answer.
     { database: sharedFile(t) },
   );
 

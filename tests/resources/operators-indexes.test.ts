@@ -56,7 +56,8 @@ onBoth("answers 409 if a unique index that the operator has made refuses a value
     [409, "taken", [["/1", "taken"]]],
   ]);
   assert.deepEqual([changed.status, changed.json.errors?.[0].pointer], [409, "/code"], changed.text);
-  // PostgreSQL uses an id for each try of an insert. A small id proves that the service tried each request only a few times.
+  // PostgreSQL uses an id for each try of an insert. A small id proves that the service tried each request only a few
+  // times.
   assert.ok(second.json.id < 20, `id ${second.json.id}`);
   assert.deepEqual(
     api.observed.filter(({ kind }) => kind !== "request"),

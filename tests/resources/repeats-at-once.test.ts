@@ -7,8 +7,8 @@ const marks = mount(defineResource({ name: "mark", fields: { line: text() } }), 
 const seats = defineResource({ name: "seat", fields: { taken_by: text() } });
 
 /**
- * Returns a hook that refuses every write after the first one. Two calls of the hook run concurrently: the second call continues after the
- * first request was answered.
+ * Returns a hook that refuses every write after the first one. Two calls of the hook run concurrently: the second call
+ * continues after the first request was answered.
  */
 function onlyOnce() {
   let calls = 0;

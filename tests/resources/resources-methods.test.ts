@@ -183,7 +183,8 @@ test("sends Cache-Control, Vary, X-Request-Id and the security header fields in 
 });
 
 function shown(headers: Headers): readonly (readonly [string, string])[] {
-  // Leaves out the header fields that differ between two requests: the date, the fields of the connection, and the id of a public response.
+  // Leaves out the header fields that differ between two requests: the date, the fields of the connection, and the id
+  // of a public response.
   return [...headers].filter(
     ([name, value]) =>
       !["date", "connection", "keep-alive"].includes(name) && (name !== "x-request-id" || value === "same"),

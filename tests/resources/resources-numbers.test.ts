@@ -53,8 +53,8 @@ onBoth("returns a number as it was sent, in lists and in single records", "SELEC
 });
 
 /**
- * Doubles that Node and the databases may spell differently: small ones, large ones, some on the border between two spellings, and decimals
- * halfway between two doubles.
+ * Doubles that Node and the databases may spell differently: small ones, large ones, some on the border between two
+ * spellings, and decimals halfway between two doubles.
  */
 const borders = [
   0,
@@ -208,7 +208,8 @@ for (const [what, before, after, values, reason] of [
     await first.service.close();
 
     const second = mount(defineResource({ name: "thing", fields: { n: after as never } }), { permission: anyone });
-    // A start changes tables only in ways that the previous version of the service still accepts. A change of a type needs a migration.
+    // A start changes tables only in ways that the previous version of the service still accepts. A change of a type
+    // needs a migration.
     await assert.rejects(serve(second), reason);
   });
 

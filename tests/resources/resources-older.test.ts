@@ -140,7 +140,8 @@ test("serves an older shape of a resource from its table", async (t) => {
     "applies permissions, preconditions, hooks and idempotency keys of the newer shape to an older shape",
     async () => {
       const { headers, json } = await api.get("/v1/tickets/1", ben.headers);
-      // Both tags are of the same state of the record. Only the part after the dot differs, because this part depends on the shape.
+      // Both tags are of the same state of the record. Only the part after the dot differs, because this part depends
+      // on the shape.
       const tags = [headers, (await api.get("/tickets/1", ben.headers)).headers].map((each) => each.get("etag")!);
       assert.equal(tags[0]!.split(".")[0], tags[1]!.split(".")[0]);
       assert.notEqual(tags[0], tags[1]);

@@ -201,7 +201,8 @@ test("answers QUERY of a list (RFC 10008)", async (t) => {
       const refused = await sent("{}", { "content-type": type });
       assert.deepEqual([refused.status, refused.headers.get("accept-query")], [415, "application/json"], type);
     }
-    // A QUERY without Content-Type is refused, because only the media type defines the meaning of the body (RFC 10008 §2).
+    // A QUERY without Content-Type is refused, because only the media type defines the meaning of the body (RFC 10008
+    // §2).
     assert.equal((await api.ask("QUERY", "/users", { headers: admin })).status, 415);
     assert.equal((await sent("")).json.code, "malformed");
     assert.equal((await sent('{"limit":1,"limit":2}')).json.code, "malformed");
@@ -282,7 +283,8 @@ test("allows QUERY with a read scope and without a cross-site check, because QUE
     (await ask({ ...api.admin, "sec-fetch-site": "cross-site", origin: "https://evil.example" })).status,
     200,
   );
-  // A browser sends a preflight before a QUERY from a page of another site. The service refuses the preflight, so no QUERY follows.
+  // A browser sends a preflight before a QUERY from a page of another site. The service refuses the preflight, so no
+  // QUERY follows.
   const preflight = (origin: string): Promise<Answered> =>
     api.ask("OPTIONS", "/users", { headers: { origin, "access-control-request-method": "QUERY" } });
   assert.match((await preflight("https://app.example")).headers.get("access-control-allow-methods")!, /\bQUERY\b/);

@@ -177,8 +177,8 @@ test("answers 415 to an unsupported media type, and names the sent type and the 
       answer.headers.get(method === "PATCH" ? "accept-patch" : method === "POST" ? "accept-post" : "accept") ?? "",
       /application\/json/,
     );
-    // Only the answer to a wrong coding has Accept-Encoding, so that a caller can distinguish this mistake from a wrong type (RFC 9110
-    // §12.5.3).
+    // Only the answer to a wrong coding has Accept-Encoding, so that a caller can distinguish this mistake from a wrong
+    // type (RFC 9110 §12.5.3).
     assert.equal(answer.headers.get("accept-encoding"), "content-encoding" in headers ? "identity" : null);
   }
   for (const type of ["application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"', ""]) {

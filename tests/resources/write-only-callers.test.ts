@@ -55,7 +55,10 @@ const spans = defineResource({
     record.kind === "bounded" && record.end !== null && record.start > record.end ? [issue("/start")] : [],
 });
 
-/** The callers. `root` may read and write. `writer` and `key` may only write, because of the permission or of the scopes. */
+/**
+ * The callers. `root` may read and write. `writer` and `key` may only write, because of the permission or of the
+ * scopes.
+ */
 const callers: Readonly<Record<string, Partial<Identity>>> = {
   root: { id: 1, role: "admin" },
   writer: { id: 2, role: "user" },

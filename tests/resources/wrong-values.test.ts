@@ -21,8 +21,8 @@ import { callOf } from "../../src/testing/testing.ts";
 
 // On SQLite alone: these services are refused before they open their store.
 
-// `Loose` lets wrong values compile, as they do in JavaScript. No service may start with such a value, and the error must come from the
-// toolkit, not from Node.
+// `Loose` lets wrong values compile, as they do in JavaScript. No service may start with such a value, and the error
+// must come from the toolkit, not from Node.
 type Loose = never;
 
 const people = accounts();

@@ -8,14 +8,15 @@ import { makeLedger } from "../harness/ledger.ts";
 import { postgresServers, formatURL, type PostgresServer } from "../harness/postgres-server.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-// `npm run test:processes` kills the service a few times, `npm run verify -- crash` and `npm run verify -- crash-postgres` fifty times.
+// `npm run test:processes` kills the service a few times, `npm run verify -- crash` and
+// `npm run verify -- crash-postgres` fifty times.
 const rounds = Number(process.env["CRASH_ROUNDS"] ?? 3);
 const onPostgres = process.env["CRASH_STORE"] === "postgres";
 const password = "outlives every kill";
 
 /**
- * The pause of each client after a request, in milliseconds. A caller may make 10,000 writes with an idempotency key a day. The load on
- * PostgreSQL takes longer, because the server restarts, and would exceed this limit without the pause.
+ * The pause of each client after a request, in milliseconds. A caller may make 10,000 writes with an idempotency key a
+ * day. The load on PostgreSQL takes longer, because the server restarts, and would exceed this limit without the pause.
  */
 const pauseMs = onPostgres ? 10 : 0;
 
@@ -41,7 +42,8 @@ test(`survives ${rounds} kills under load: no acknowledged write is lost, torn o
     const load = ledger.load(service, pauseMs);
     await load.begun;
     await wait((round * 7) % 100);
-    // Kills the process in every round. On PostgreSQL, also kills the server: before the process, together with the process, or not at all.
+    // Kills the process in every round. On PostgreSQL, also kills the server: before the process, together with the
+    // process, or not at all.
     if (server !== null && round % 3 === 0)
       slowest.recovery = Math.max(slowest.recovery, await restart(server, service));
     const killed = server !== null && round % 3 === 1 ? server.kill() : null;
@@ -62,7 +64,10 @@ test(`survives ${rounds} kills under load: no acknowledged write is lost, torn o
   );
 });
 
-/** Kills and restarts the PostgreSQL server. Returns the time from its restart until the service was ready, in milliseconds. */
+/**
+ * Kills and restarts the PostgreSQL server. Returns the time from its restart until the service was ready, in
+ * milliseconds.
+ */
 async function restart(server: PostgresServer, service: ServiceProcess): Promise<number> {
   await server.kill();
   await wait(200);

@@ -40,7 +40,10 @@ interface ComposeService {
 
 type YAML = string | readonly string[] | { readonly [key: string]: YAML };
 
-/** Parses the part of YAML that `compose.yaml` uses: maps and lists of scalars by indentation, and plain, quoted or bracketed scalars. */
+/**
+ * Parses the part of YAML that `compose.yaml` uses: maps and lists of scalars by indentation, and plain, quoted or
+ * bracketed scalars.
+ */
 function readYAML(text: string): YAML {
   const lines = text
     .split("\n")

@@ -65,7 +65,8 @@ test(
       await ledger.writeUntilRefused(service, 16);
       await ledger.holds(service);
       assert.deepEqual(await reading.stop(), new Set([200]));
-      // The code is not `insufficient_storage`: for a file above the limit of a process, SQLite reports only an I/O error.
+      // The code is not `insufficient_storage`: for a file above the limit of a process, SQLite reports only an I/O
+      // error.
       for (const { status, code } of ledger.refusals) assert.deepEqual([status, code], [503, "unavailable"]);
 
       limit("unlimited");

@@ -167,8 +167,8 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     const older = readFileSync(`${file}-wal`);
     for (let at = 0; at < 5; at++) assert.equal(await write(), 201);
 
-    // Waits until no checkpoint runs. If the log is overwritten during a checkpoint, the wrong content gets into the file, and no check can
-    // prevent that.
+    // Waits until no checkpoint runs. If the log is overwritten during a checkpoint, the wrong content gets into the
+    // file, and no check can prevent that.
     await wait(700);
     overwrite(`${file}-wal`, older);
     const after = new Set<number>();
@@ -295,7 +295,10 @@ test("writes nothing into a backup that was copied over the file, at shutdown an
   assert.equal(await write("after", again.address), 201);
 });
 
-/** Starts a service, makes a backup and a raw copy of its file, and then writes more. So both copies are older than the file. */
+/**
+ * Starts a service, makes a backup and a raw copy of its file, and then writes more. So both copies are older than the
+ * file.
+ */
 async function serviceToOverwrite(t: TestContext, workers: string) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwritten-"));
   const file = path.join(folder, "latchkey.db");
@@ -321,7 +324,8 @@ async function serviceToOverwrite(t: TestContext, workers: string) {
   const connection = new DatabaseSync(file, { timeout: 5000 });
   connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
   connection.close();
-  // Waits until the service has seen this state of the file, because it reports only changes to a state that it has seen.
+  // Waits until the service has seen this state of the file, because it reports only changes to a state that it has
+  // seen.
   await wait(600);
   return {
     service: { ...service, password: settings.LATCHKEY_ADMIN_PASSWORD },

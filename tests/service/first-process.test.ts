@@ -11,7 +11,10 @@ import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-/** Returns a shell command that writes a config file and starts the service. `standardError` is the redirection of standard error. */
+/**
+ * Returns a shell command that writes a config file and starts the service. `standardError` is the redirection of
+ * standard error.
+ */
 function configured(config: string, standardError = "2>&1"): readonly string[] {
   const script = `printf %s "$1" > latchkey.config.mjs; exec "$2" "$3" ${standardError}`;
   return ["sh", "-c", script, "sh", config, process.execPath, command];

@@ -65,7 +65,8 @@ test("opens concurrent stores of a later version with a new field, while a store
     while (!isOver) wrote.push((await serving.write({ changes })).kind);
   });
 
-  // With this short timeout, PostgreSQL ends the migration and not a write if both deadlock. The migration then tries again.
+  // With this short timeout, PostgreSQL ends the migration and not a write if both deadlock. The migration then tries
+  // again.
   await openTogether(
     `${url}?options=-c%20deadlock_timeout%3D10ms`,
     [1, 2, 3, 4].map(() => later),

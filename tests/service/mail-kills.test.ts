@@ -34,7 +34,8 @@ for (const kind of ["SQLite", "PostgreSQL"] as const)
 
     for (let kill = 0; kill < KILLS; kill++) {
       for (const email of await runAndKill(address, mails)) acknowledged.add(email);
-      // Deletes the lease of the killed process. Otherwise the next process would deliver only after the lease has expired.
+      // Deletes the lease of the killed process. Otherwise the next process would deliver only after the lease has
+      // expired.
       await ask("DELETE FROM outbox_leases");
     }
     // The content of the database while mails wait, and after they are sent. It must contain no token and no code.

@@ -34,7 +34,9 @@ async function run(t: TestContext, config: ConfigFile, environment: Record<strin
 
 const withMail = { LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_FROM: "no-reply@example.com" };
 
-/** Returns a feature that offers a function. The function queues a mail with a link, and waits until the mail is sent. */
+/**
+ * Returns a feature that offers a function. The function queues a mail with a link, and waits until the mail is sent.
+ */
 function greeting({ mail, outbox: events }: BuiltIn): Feature<() => Promise<void>> {
   assert.ok(mail !== null);
   return defineFeature({

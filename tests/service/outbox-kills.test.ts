@@ -38,7 +38,8 @@ test(`delivers the event of every write, and no event without a write, over ${KI
     child.kill("SIGKILL");
     await ended;
     for (const id of said.split("\n").slice(0, -1)) acknowledged.add(Number(id));
-    // Deletes the lease of the killed process. Otherwise the next process would deliver only after the lease has expired.
+    // Deletes the lease of the killed process. Otherwise the next process would deliver only after the lease has
+    // expired.
     await ask("DELETE FROM outbox_leases");
   }
   const drained = spawnSync(process.execPath, [writer, address, effects, "drain"], { encoding: "utf8" });

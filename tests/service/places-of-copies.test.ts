@@ -172,7 +172,8 @@ test("replaces an empty file, but not while another process creates a database i
 
 test("refuses to replace a database that was created after the backup or the restore had started", async (t) => {
   const { folder, file, at } = await place(t);
-  // The file must be large: a small one is copied in one step without a report of progress, and `begin` would not be called.
+  // The file must be large: a small one is copied in one step without a report of progress, and `begin` would not be
+  // called.
   const large = new DatabaseSync(file);
   large.exec("INSERT INTO notes (id, _revision, text) VALUES (1, 1, hex(zeroblob(4000000)))");
   large.close();

@@ -192,7 +192,10 @@ function read(url: string): Database {
   return parsed.value;
 }
 
-/** Repeats the request until its status is 401, for at most two seconds. Another process sees a revocation within a second. */
+/**
+ * Repeats the request until its status is 401, for at most two seconds. Another process sees a revocation within a
+ * second.
+ */
 async function until401(ask: () => Promise<{ readonly status: number }>): Promise<number> {
   const end = Date.now() + 2000;
   let { status } = await ask();

@@ -151,7 +151,8 @@ test("replaces a dead worker, replaces all workers on SIGHUP without a failed re
 
   process.kill(victim!, "SIGKILL");
   await until(() => listWorkers(service).length === 2 && !listWorkers(service).includes(victim!));
-  // The replacement may still be starting. When the port answers again, it must accept the token that the dead worker issued.
+  // The replacement may still be starting. When the port answers again, it must accept the token that the dead worker
+  // issued.
   const askStatus = (): Promise<number> =>
     fetch(`${service.address}/protected/`, { headers }).then(
       ({ status }) => status,
@@ -215,7 +216,10 @@ interface Load {
   stop(): Promise<{ readonly failures: readonly string[]; readonly answered: number; readonly acknowledged: number }>;
 }
 
-/** Starts clients that write and read. One of them opens a connection for each request, and the others reuse connections. */
+/**
+ * Starts clients that write and read. One of them opens a connection for each request, and the others reuse
+ * connections.
+ */
 function startLoad({ address }: ServiceProcess, headers: Readonly<Record<string, string>>): Load {
   const failures: string[] = [];
   let answered = 0;

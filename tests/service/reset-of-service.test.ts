@@ -12,7 +12,10 @@ const root = basicHeader("admin", adminPassword);
 const ben = { name: "Ben", email: "ben@example.com", password: "difference-engine" };
 const email = ben.email;
 
-/** Starts the ready-made service with these settings, and creates the user Ben. `sent` delivers the queued mails and returns them. */
+/**
+ * Starts the ready-made service with these settings, and creates the user Ben. `sent` delivers the queued mails and
+ * returns them.
+ */
 async function start(t: TestContext, environment: Readonly<Record<string, string>>) {
   const mails: Mail[] = [];
   const found: BuiltIn[] = [];

@@ -20,7 +20,8 @@ import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-// `npm run verify -- workers` kills more workers. The tests need Linux, because they read the open files of processes from /proc.
+// `npm run verify -- workers` kills more workers. The tests need Linux, because they read the open files of processes
+// from /proc.
 const kills = Number(process.env["WORKER_KILLS"] ?? 4);
 
 /** Longer than any response takes here, even on a busy machine. */
@@ -173,7 +174,10 @@ async function startWorkers(port?: string): Promise<ServiceProcess> {
   return service;
 }
 
-/** Starts two workers with the port of a config file. `said` is their standard error. `configure` changes the port in the config file. */
+/**
+ * Starts two workers with the port of a config file. `said` is their standard error. `configure` changes the port in
+ * the config file.
+ */
 async function startConfigured(
   t: TestContext,
   port: number,

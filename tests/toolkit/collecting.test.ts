@@ -38,7 +38,8 @@ test("frees the memory of answered requests, even if their handlers are asynchro
   };
 
   await serve(20_000);
-  // V8 may promote some objects in one round, if the machine is busy. A request that stays in memory stays in every round.
+  // V8 may promote some objects in one round, if the machine is busy. A request that stays in memory stays in every
+  // round.
   const kept: number[] = [];
   while (kept.length < 5 && (kept.at(-1) ?? Infinity) >= 500) {
     const before = oldBytes();

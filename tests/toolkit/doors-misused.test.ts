@@ -70,8 +70,9 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Most tests in this file skip these functions. They are called during requests or in tests, or they return mistakes instead of throwing
- * them, so they cannot prevent a start. Mistakes in a config file have separate messages (`misspellings.test.ts`).
+ * Most tests in this file skip these functions. They are called during requests or in tests, or they return mistakes
+ * instead of throwing them, so they cannot prevent a start. Mistakes in a config file have separate messages
+ * (`misspellings.test.ts`).
  */
 const exemptNames = new Set([
   "aTablePrefix",
@@ -176,8 +177,8 @@ for (const each of configurable)
 
     const message = await callWith(each, Object.fromEntries(memberNames.map((name) => [name, Symbol("none")])));
 
-    // A default is checked only if the other options are valid. So each member that this message leaves out has to be reported if no other
-    // member is wrong.
+    // A default is checked only if the other options are valid. So each member that this message leaves out has to be
+    // reported if no other member is wrong.
     const later = memberNames.filter((name) => !new RegExp(`\\b${name}\\b`).test(message));
     for (const name of later)
       assert.match(await callWith(each, { ...needed[each.name], [name]: Symbol("none") }), new RegExp(`\\b${name}\\b`));
@@ -191,7 +192,10 @@ for (const each of configurable)
 
 const connection = "postgres://app:hunter2-/#secret@db.example/shop?password=hunter2";
 
-/** Returns true if a parameter names a database or file that the function opens. The error message may name a file that cannot be read. */
+/**
+ * Returns true if a parameter names a database or file that the function opens. The error message may name a file that
+ * cannot be read.
+ */
 const opens = (parameter: string): boolean => ["url", "path", "file"].includes(parameter);
 
 for (const each of started.filter(({ parameters }) => parameters.length > 0))
@@ -253,7 +257,9 @@ async function call({ name }: Signature, inputs: readonly unknown[]): Promise<st
   }
 }
 
-/** Starts a service with the result of a function, because only the start finds many mistakes. It reports them together. */
+/**
+ * Starts a service with the result of a function, because only the start finds many mistakes. It reports them together.
+ */
 async function use(name: string, made: unknown): Promise<void> {
   const start = async (options: object): Promise<void> =>
     (await createService({ store: stores.sqliteStore({ path: ":memory:" }), secret, ...options })).close();

@@ -182,7 +182,10 @@ function filled(path: string): string {
   );
 }
 
-/** Visits the start pages and the pages that links lead to, at most 400. Adds broken links to the faults. Returns the number of pages. */
+/**
+ * Visits the start pages and the pages that links lead to, at most 400. Adds broken links to the faults. Returns the
+ * number of pages.
+ */
 async function followLinks(service: Service, faults: string[]): Promise<number> {
   /** The pages that were found, each with the page that links to it. */
   const found = new Map(["/", "/docs", "/notes", "/problems", "/console"].map((path) => [path, ""]));
@@ -198,7 +201,8 @@ async function followLinks(service: Service, faults: string[]): Promise<number> 
   );
   for (const [path, on] of found) {
     const { status, html } = await ask(service, "GET", path, { "x-visitor": "ann", accept: "text/html" });
-    // Reports no start path, because its feature may be missing. Reports no page of a session or a token, because the caller has neither.
+    // Reports no start path, because its feature may be missing. Reports no page of a session or a token, because the
+    // caller has neither.
     if (at++ >= begun && status >= 400 && !/^\/api\/session|\/token/.test(path))
       faults.push(`${on} links to ${path}, which answers ${status}`);
     if (status >= 400) continue;

@@ -58,7 +58,9 @@ test("has no link to a disabled feature", async (t) => {
   }
 });
 
-/** For each login, a function that logs in and returns the headers of a request. No other login accepts these headers. */
+/**
+ * For each login, a function that logs in and returns the headers of a request. No other login accepts these headers.
+ */
 const ways: Readonly<Record<string, (api: API) => Promise<Record<string, string>>>> = {
   "basic-login": async (api) => api.admin,
   "session-login": async (api) => {

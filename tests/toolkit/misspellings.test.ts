@@ -113,8 +113,8 @@ async function compile(): Promise<ReadonlyMap<number, string>> {
   return messages;
 }
 
-// The highest length of a compiler message in characters, so that a terminal shows the whole message. A wrong result of a function
-// (`write(…)`) may have a longer message, because the compiler also explains the path to the value.
+// The highest length of a compiler message in characters, so that a terminal shows the whole message. A wrong result of
+// a function (`write(…)`) may have a longer message, because the compiler also explains the path to the value.
 const LONGEST = 800;
 const LONGEST_WAY = 1600;
 

@@ -17,8 +17,8 @@ import type { Observation } from "../../src/door/ops.ts";
 import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// Custom code may wait for a promise that never settles. The caller still gets a response, and everything that the request held is
-// released.
+// Custom code may wait for a promise that never settles. The caller still gets a response, and everything that the
+// request held is released.
 
 let callCount = 0;
 const never = (): Promise<never> => {

@@ -219,7 +219,8 @@ test("applies preconditions and preferences to an action as to any write", async
   assert.equal(reply.headers.get("etag"), (await get("/orders/1", { as: "ada" })).headers.get("etag"));
   const headers = { "if-match": '"nothing"' };
   assert.equal((await ask("POST", "/orders/close-all", { as: "root", body: { reason: "x" }, headers })).status, 412);
-  // The answer is 412 and not 409, because the precondition is checked before the handler refuses an order that is not open.
+  // The answer is 412 and not 409, because the precondition is checked before the handler refuses an order that is not
+  // open.
   assert.equal((await cancel({ "if-match": tag })).status, 412);
 });
 

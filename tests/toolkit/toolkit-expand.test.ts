@@ -123,7 +123,8 @@ test("shows no outdated expansion after a change", async (t) => {
     (await get("/shops?expand=books")).json[0].books.map(({ title }: { title: string }) => title);
 
   for (let time = 0; time < 3; time++) assert.deepEqual(await titles(), ["T1", "T2", "T3"]);
-  // A query is cached from its second request on, so the third one reads nothing. PostgreSQL reads the books with the page.
+  // A query is cached from its second request on, so the third one reads nothing. PostgreSQL reads the books with the
+  // page.
   assert.equal(queries.length, testsOnPostgres ? 0 : 2);
   await ask("PATCH", "/shops/1/books/2", { body: { title: "new" } });
   assert.deepEqual(await titles(), ["T1", "new", "T3"]);
@@ -220,7 +221,10 @@ test("shows in expansions exactly the records that the caller can read with plai
 type View = (path: string) => Promise<unknown>;
 type Shown = Record<string, unknown> & { readonly id: number };
 
-/** Returns a function that reads a path as this caller. The function returns undefined if the caller may not read the path. */
+/**
+ * Returns a function that reads a path as this caller. The function returns undefined if the caller may not read the
+ * path.
+ */
 function createView({ get }: Own, as: string | undefined): View {
   const seen = new Map<string, Promise<unknown>>();
   return (path) => {

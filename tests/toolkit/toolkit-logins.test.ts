@@ -363,8 +363,8 @@ test("refuses an access token as soon as it is revoked, and deletes expired sess
   assert.equal((await api.get("/notes", byToken)).status, 401);
   await ways.session.logIn(api);
   assert.deepEqual(await rows(), [1, 1]);
-  // A revocation is deleted after twice the longest token lifetime (15 minutes, for a token that acts for a user) and one minute for
-  // different clocks.
+  // A revocation is deleted after twice the longest token lifetime (15 minutes, for a token that acts for a user) and
+  // one minute for different clocks.
   api.clock.now += 1_861_000;
   t.mock.timers.tick(1000);
   while ((await rows()).some((count) => count > 0)) await turn();

@@ -206,7 +206,10 @@ test("uses STARTTLS to a loopback address if the server offers it, without check
   );
 });
 
-/** A mail server that answers each command with a line of `answers`, if it has one, and otherwise as a server that accepts all. */
+/**
+ * A mail server that answers each command with a line of `answers`, if it has one, and otherwise as a server that
+ * accepts all.
+ */
 async function startScript(t: TestContext, answers: Readonly<Record<string, string | null>>): Promise<number> {
   const server = createServer((socket) => {
     let isData = false;

@@ -301,8 +301,8 @@ test("marks each exported class and permission with its copy of the package", ()
       .map(([name]) => `${door}: ${name}`),
   );
 
-  // Two classes need no mark: a service makes its own `Call` for each request, and each copy recognizes an `ExactNumber` by a shared
-  // symbol.
+  // Two classes need no mark: a service makes its own `Call` for each request, and each copy recognizes an
+  // `ExactNumber` by a shared symbol.
   assert.deepEqual(unmarked, ["http: Call", "resources: ExactNumber"]);
 });
 

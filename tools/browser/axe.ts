@@ -3,7 +3,9 @@ import type { Page } from "playwright-core";
 
 const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** Returns the findings of axe. The policy of the page blocks foreign scripts, so Playwright evaluates axe in the page. */
+/**
+ * Returns the findings of axe. The policy of the page blocks foreign scripts, so Playwright evaluates axe in the page.
+ */
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(await source());
   return page.evaluate(async () => {

@@ -11,7 +11,10 @@ import { startObservedService, type ObservedService } from "./observed-service.t
 let browser: Browser;
 let context: BrowserContext;
 let service: ObservedService;
-/** Two sites on the service's host, with other ports and so with other origins. `LATCHKEY_ALLOWED_ORIGINS` names the first one. */
+/**
+ * Two sites on the service's host, with other ports and so with other origins. `LATCHKEY_ALLOWED_ORIGINS` names the
+ * first one.
+ */
 let allowed: Awaited<ReturnType<typeof startSite>>;
 let stranger: Awaited<ReturnType<typeof startSite>>;
 
@@ -240,8 +243,8 @@ function formatOrigin({ port }: { readonly port: number }): string {
 /** Opens a page of the service, in a browser that knows the administrator's password from now on. */
 async function openRemembering(): Promise<Page> {
   const { username, password } = { username: "admin", password: service.password };
-  // The path is at the root, so that the browser sends the password to all paths. The format is JSON, because an HTML page would show a
-  // login form instead of a Basic challenge.
+  // The path is at the root, so that the browser sends the password to all paths. The format is JSON, because an HTML
+  // page would show a login form instead of a Basic challenge.
   const address = new URL("/users?format=json", service.address);
   const page = await context.newPage();
   await page.goto(`http://${username}:${password}@${address.host}${address.pathname}${address.search}`);

@@ -56,7 +56,8 @@ async function open(path: string, options: BrowserContextOptions = {}) {
 }
 
 /**
- * Removes the expected complaints: responses that are refused on purpose, and responses that the page stopped reading when it continued.
+ * Removes the expected complaints: responses that are refused on purpose, and responses that the page stopped reading
+ * when it continued.
  */
 const omitExpected = (complaints: readonly string[]) =>
   complaints.filter((each) => !/status of 400|ERR_ABORTED/.test(each));

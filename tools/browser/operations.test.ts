@@ -77,7 +77,10 @@ const keyboard = (page: Page): Hand => {
   };
 };
 
-/** Returns how many times `reach` presses Tab before it checks the focus again, because a check takes longer than a press. */
+/**
+ * Returns how many times `reach` presses Tab before it checks the focus again, because a check takes longer than a
+ * press.
+ */
 function tabsTo(target: Element): number {
   const stops = [
     ...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [tabindex='0']"),

@@ -1,4 +1,7 @@
-/** Builds `create/dist`: the package that creates projects has no dependencies, and runs on an older Node than the projects do. */
+/**
+ * Builds `create/dist`: the package that creates projects has no dependencies, and runs on an older Node than the
+ * projects do.
+ */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";

@@ -8,8 +8,9 @@ import { after, before, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 
 /**
- * Tests the first minute of a new user. Packs both packages in their published form, and installs them from these files. Then checks the
- * created project: its types, its tests, its start and its first request. The PATH contains no programs of this repository.
+ * Tests the first minute of a new user. Packs both packages in their published form, and installs them from these
+ * files. Then checks the created project: its types, its tests, its start and its first request. The PATH contains no
+ * programs of this repository.
  */
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, "../..");

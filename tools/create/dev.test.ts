@@ -106,8 +106,8 @@ test("restarts with the same database and logins, explains a broken file, and as
   await hear(/SyntaxError[^]*resources\/notes\.ts:\d+[^]*The previous service still runs/);
   assert.equal((await ask("/notes")).status, 200);
 
-  // It also still runs after a mistake in one declaration, and after a mistake that only all declarations together show. Each mistake is
-  // reported once.
+  // It also still runs after a mistake in one declaration, and after a mistake that only all declarations together
+  // show. Each mistake is reported once.
   write("resources/notes.ts", notes("rank: integer({ defualt: 3 }),"));
   const [slip] = await hear(/One declaration is wrong:[^]*The previous service still runs/);
   assert.equal(slip.match(/defualt; did you mean default/g)?.length, 1);

@@ -9,7 +9,8 @@ import { startPostgres } from "../../tests/harness/postgres.ts";
 import { basicHeader } from "../../tests/harness/serve.ts";
 import { startService } from "../../tests/harness/service-process.ts";
 
-// The tests run neither Grafana nor Kubernetes. They check that both can read the files, and that the files match the service.
+// The tests run neither Grafana nor Kubernetes. They check that both can read the files, and that the files match the
+// service.
 
 const root = path.join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");

@@ -8,8 +8,8 @@ import { makeFaultyDisk } from "./faults.ts";
 const folders = path.join(import.meta.dirname, "../../src/store/sqlite");
 
 /**
- * The reader's open transaction lets SQLite move only a part of the log into the file. After such a partial checkpoint, SQLite itself syncs
- * nothing.
+ * The reader's open transaction lets SQLite move only a part of the log into the file. After such a partial checkpoint,
+ * SQLite itself syncs nothing.
  */
 const program = `
   import { statSync } from "node:fs";

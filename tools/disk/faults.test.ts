@@ -103,7 +103,8 @@ test("answers 503 while the disk fails to read, and succeeds when the disk works
 
   for (let time = 0; time < 3; time++) {
     for (const headers of [bearer, basic]) {
-      // A connection that reads has not cached the pages that another connection wrote. So the requests below must read from the disk.
+      // A connection that reads has not cached the pages that another connection wrote. So the requests below must read
+      // from the disk.
       const user = { name: "Ada", email: `ada${time}@${headers === basic ? "basic" : "bearer"}.example` };
       const made = await fetch(`${service.address}/users`, {
         method: "POST",

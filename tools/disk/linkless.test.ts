@@ -39,7 +39,8 @@ test("puts a backup, a move and a restore in place on a disk without links, and 
     [aside, 2],
   ] as const)
     assert.equal(countUsers(`${disk.folder}/${name}`), users, name);
-  // Each command first tries to link its files: the database, its secret, the backup, the move, and two files of the restore.
+  // Each command first tries to link its files: the database, its secret, the backup, the move, and two files of the
+  // restore.
   assert.ok(disk.failed() >= 5);
 });
 

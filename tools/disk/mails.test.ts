@@ -1,6 +1,6 @@
 /**
- * Counts the copies of mails whose outcome cannot be stored: on SQLite on a full disk, and on PostgreSQL that refuses writes to the outbox.
- * `MAIL_SECONDS` is the time without room.
+ * Counts the copies of mails whose outcome cannot be stored: on SQLite on a full disk, and on PostgreSQL that refuses
+ * writes to the outbox. `MAIL_SECONDS` is the time without room.
  */
 import assert from "node:assert/strict";
 import type { AddressInfo } from "node:net";
@@ -63,7 +63,10 @@ function count(copies: readonly string[]): readonly number[] {
   return people.map((name) => copies.filter((to) => to === `${name}@example.com`).length);
 }
 
-/** Requests three resets, takes the room away, and opens the mail server. Returns the copies of each mail, before and after there is room. */
+/**
+ * Requests three resets, takes the room away, and opens the mail server. Returns the copies of each mail, before and
+ * after there is room.
+ */
 async function measure(
   t: TestContext,
   database: string,

@@ -25,8 +25,8 @@ before(async () => {
 after(() => servers[Symbol.asyncDispose]());
 
 /**
- * The ways in which a primary stops. After the promotion of its replica, a primary that returns must not be used, even if it still acts as
- * the primary.
+ * The ways in which a primary stops. After the promotion of its replica, a primary that returns must not be used, even
+ * if it still acts as the primary.
  */
 const ends: readonly [how: string, end: (primary: PostgresServer) => unknown][] = [
   ["is killed", (primary) => primary.kill()],

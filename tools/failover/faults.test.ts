@@ -63,15 +63,16 @@ test("waits at most 5 seconds for a server that hangs, and refuses access tokens
   const headers = { authorization: `Bearer ${await accessToken()}` };
   const load = ledger.load(service);
   await load.begun;
-  // Sends the token before the server hangs, because a process reads the account from the database when it first sees a token.
+  // Sends the token before the server hangs, because a process reads the account from the database when it first sees a
+  // token.
   await ask("/metrics", headers);
 
   server.freeze();
   const frozen = performance.now();
   const underway = timed("/users/1", headers);
   const ready = timed("/readyz");
-  // `/metrics` reads nothing from the database, so it still answers. But the service must refuse an access token when its revocation may be
-  // unknown for too long.
+  // `/metrics` reads nothing from the database, so it still answers. But the service must refuse an access token when
+  // its revocation may be unknown for too long.
   const without = await ask("/metrics", headers);
   const answers = await Promise.all([underway, ready]);
   const live = await ask("/livez");

@@ -1,4 +1,5 @@
-// Prepares the files that the tests need: the installed package, the NestJS app with compiled decorators, and the build of Next.js.
+// Prepares the files that the tests need: the installed package, the NestJS app with compiled decorators, and the build
+// of Next.js.
 import { execFileSync } from "node:child_process";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";

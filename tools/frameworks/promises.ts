@@ -24,7 +24,10 @@ interface Answered {
 
 const json = { "content-type": "application/json" };
 
-/** Tests the promises that hold in every framework, with real requests over real connections. The last test stops the framework. */
+/**
+ * Tests the promises that hold in every framework, with real requests over real connections. The last test stops the
+ * framework.
+ */
 export function testFramework(name: string, start: () => Promise<RunningFramework>): void {
   const running = start();
   const port = running.then(({ server }) => (server.address() as AddressInfo).port);

@@ -21,9 +21,8 @@ const noChanges: Replace = () => "[]";
 const first: Replace = ([value = ""]) => value;
 
 /**
- * The functions of the gate (`src/features/auth/gate` and `factors`), which checks that a login has enough proofs. Each has
- * the code that replaces a call
- * of it, as if the gate had agreed.
+ * The functions of the gate (`src/features/auth/gate` and `factors`), which checks that a login has enough proofs. Each
+ * has the code that replaces a call of it, as if the gate had agreed.
  */
 const calls: Readonly<Record<string, Replace>> = {
   beginLogin: (args) => `__beginWithoutGate(${args.join(", ")})`,
@@ -72,7 +71,10 @@ const calls: Readonly<Record<string, Replace>> = {
   dropCodes: () => "dropCodes(0)",
 };
 
-/** Methods of the gate. Other objects have methods with the same names, so each key also contains the name of the object. */
+/**
+ * Methods of the gate. Other objects have methods with the same names, so each key also contains the name of the
+ * object.
+ */
 const methods: Readonly<Record<string, Replace>> = {
   "pending.count": () => "1",
   "pending.end": noChanges,
@@ -102,7 +104,9 @@ const __vouchWithoutGate = async (...args: any[]): Promise<any> => {
 `;
 }
 
-/** Returns a change for each call of the gate in a file, and for each refusal (`if … throw`) if `withRefusals` is true. */
+/**
+ * Returns a change for each call of the gate in a file, and for each refusal (`if … throw`) if `withRefusals` is true.
+ */
 export function collectMutants(root: string, file: string, withRefusals: boolean): readonly Mutant[] {
   const source = readFileSync(path.join(root, file), "utf8");
   const found: Mutant[] = [];

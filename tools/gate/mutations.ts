@@ -1,8 +1,9 @@
 /**
- * Removes each call of the gate (see `mutants.ts`), one at a time, in a copy of the sources, and runs the tests of logins. Reports the
- * share of removed calls that a test notices, and lists the calls that no test notices. Run by hand or at night:
+ * Removes each call of the gate (see `mutants.ts`), one at a time, in a copy of the sources, and runs the tests of
+ * logins. Reports the share of removed calls that a test notices, and lists the calls that no test notices. Run by hand
+ * or at night:
  *
- *   npm run verify -- gate-mutations [--only PATTERN] [--list]
+ * npm run verify -- gate-mutations [--only PATTERN] [--list]
  */
 import { spawn } from "node:child_process";
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -109,7 +110,9 @@ function describeMutant({ file, line, removed }: Mutant): string {
   return `${file}:${line} ${removed}`;
 }
 
-/** Makes password hashes cheap, because these tests would spend most of their time on them and do not test their cost. */
+/**
+ * Makes password hashes cheap, because these tests would spend most of their time on them and do not test their cost.
+ */
 function cheapenHashes(): void {
   const file = path.join(place, "src/core/crypto/password-hash.ts");
   const source = readFileSync(file, "utf8");

@@ -3,7 +3,8 @@ import { after, before, test } from "node:test";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 import { readDescription, type Description, type Operation } from "./description.ts";
 
-// Checks that the responses of the running service match its document: each operation is called, as the administrator and anonymously.
+// Checks that the responses of the running service match its document: each operation is called, as the administrator
+// and anonymously.
 
 /** The requests, in an order in which each record is created before another request needs it. */
 const requests: readonly (readonly [line: string, status: number, body?: unknown])[] = [

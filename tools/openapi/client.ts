@@ -1,4 +1,5 @@
-// The code of a developer who has only the OpenAPI document. openapi-typescript made its types. A test checks the types and runs this file.
+// The code of a developer who has only the OpenAPI document. openapi-typescript made its types. A test checks the types
+// and runs this file.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./generated/api.d.ts";
 

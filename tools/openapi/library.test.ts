@@ -8,7 +8,8 @@ import { build } from "esbuild";
 import { readDescription } from "./description.ts";
 import { startLibrary, type Library } from "./library.ts";
 
-// Checks the OpenAPI document of a service with custom problems (`library.ts`), and the clients that generators make from it.
+// Checks the OpenAPI document of a service with custom problems (`library.ts`), and the clients that generators make
+// from it.
 const run = promisify(execFile);
 const here = import.meta.dirname;
 const generated = path.join(here, "clients/generated");

@@ -95,7 +95,8 @@ test("never gives one caller's response to another with nginx as a shared cache"
   const cachedTargets = new Set<string>();
 
   for (const target of await targets(service)) {
-    // Each caller asks twice. In the second round, nginx has cached the responses of the first, and must not send them to other callers.
+    // Each caller asks twice. In the second round, nginx has cached the responses of the first, and must not send them
+    // to other callers.
     for (const [who, headers] of [...Object.entries(callers), ...Object.entries(callers).toReversed()]) {
       const [through, direct] = [await nginx.ask(target, { headers }), await service.ask(target, headers)];
       assert.deepEqual(

@@ -10,7 +10,10 @@ const config = { mounts: [mount(sheets, { permission: anyone })] };
 const compressing = "gzip on; gzip_proxied any; gzip_types *; gzip_min_length 20;";
 const gzip = { "accept-encoding": "gzip" };
 
-/** Turns compression on for all of nginx, in the configuration of the docs. Removes the cache, which sends its own requests. */
+/**
+ * Turns compression on for all of nginx, in the configuration of the docs. Removes the cache, which sends its own
+ * requests.
+ */
 function withGzipOn(text: string): string {
   return text.replace("access_log off;", `access_log off; ${compressing}`).replace("proxy_cache latchkey;", "");
 }

@@ -59,8 +59,8 @@ function same(text: string): string {
 }
 
 /**
- * Returns a complete configuration around a block of the docs. It uses only files of the folder, and a test can choose the caller's
- * address.
+ * Returns a complete configuration around a block of the docs. It uses only files of the folder, and a test can choose
+ * the caller's address.
  */
 function configuration(folder: string, block: string): string {
   const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];

@@ -18,7 +18,10 @@ export interface Program {
   readonly endedBy?: NodeJS.Signals;
 }
 
-/** Runs a proxy, not as a system service, and stops it with the test. Resolves when it listens, with a function that stops it earlier. */
+/**
+ * Runs a proxy, not as a system service, and stops it with the test. Resolves when it listens, with a function that
+ * stops it earlier.
+ */
 export async function runProgram(
   t: TestContext,
   { name, args, port, folder, endedBy = "SIGTERM" }: Program,

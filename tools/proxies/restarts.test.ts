@@ -69,8 +69,8 @@ interface Load {
 }
 
 /**
- * Reads and writes in four lanes, one request after another in each. The first lane opens a new connection for each request. The others
- * reuse their connections.
+ * Reads and writes in four lanes, one request after another in each. The first lane opens a new connection for each
+ * request. The others reuse their connections.
  */
 function startLoad({ name, ask, tls, headers }: Way): Load {
   const failures: string[] = [];

@@ -3,9 +3,9 @@ import { createLatchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 
 /**
- * Makes the database of a release with the service of this checkout, and writes the credentials of a client to a file. Run it in a checkout
- * of the release: `npm run released -- sqlite:FILE KNOWN.json`, or with the URL of an empty PostgreSQL database, which `pg_dump --inserts
- * --no-owner --no-privileges` then writes as SQL.
+ * Makes the database of a release with the service of this checkout, and writes the credentials of a client to a file.
+ * Run it in a checkout of the release: `npm run released -- sqlite:FILE KNOWN.json`, or with the URL of an empty
+ * PostgreSQL database, which `pg_dump --inserts --no-owner --no-privileges` then writes as SQL.
  */
 const [database = "", credentialsFile = ""] = process.argv.slice(2);
 

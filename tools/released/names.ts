@@ -4,8 +4,9 @@ import { createLatchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 
 /**
- * Makes a database with usernames that only the case folding of Unicode makes equal, as versions could that compared them by lower case
- * alone. Run it in a checkout of such a version (8a66b6e6), like `make.ts`: `npm run released:names -- sqlite:FILE KNOWN.json`.
+ * Makes a database with usernames that only the case folding of Unicode makes equal, as versions could that compared
+ * them by lower case alone. Run it in a checkout of such a version (8a66b6e6), like `make.ts`:
+ * `npm run released:names -- sqlite:FILE KNOWN.json`.
  */
 const [database = "", file = ""] = process.argv.slice(2);
 const secret = "the secret of a database that is kept for the tests";

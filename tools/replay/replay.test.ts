@@ -102,8 +102,8 @@ interface Traffic {
 let made = 10_000_000;
 
 /**
- * Starts writers that create, change, delete and read books. Each writer uses different books. All of them stop at the first failed
- * request.
+ * Starts writers that create, change, delete and read books. Each writer uses different books. All of them stop at the
+ * first failed request.
  */
 function startTraffic({ address }: ServiceProcess, count: number, ledger: Ledger): Traffic {
   const times: number[] = [];

@@ -241,7 +241,10 @@ export function leftWithout(record: Shown, shown: Shown, from: number, to: numbe
   return { ...record, ...Object.fromEntries(left.map((name) => [name, null])) };
 }
 
-/** Returns the columns that these changes delete. Returns none before the first change, because these columns do not exist yet. */
+/**
+ * Returns the columns that these changes delete. Returns none before the first change, because these columns do not
+ * exist yet.
+ */
 export function droppedBetween(from: number, to: number): readonly string[] {
   return from === 0 ? [] : changes.slice(from, to).flatMap(({ dropped = [] }) => dropped);
 }

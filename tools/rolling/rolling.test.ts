@@ -1,5 +1,6 @@
 /**
- * Tests that a released version and today's version can use one database at the same time, and that the released one can then use it alone.
+ * Tests that a released version and today's version can use one database at the same time, and that the released one
+ * can then use it alone.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -15,8 +16,8 @@ import { basicHeader } from "../../tests/harness/serve.ts";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
 /**
- * The commits of the versions: the one that created the databases in `tests/released`, the last one without second factors, and the first
- * one with them.
+ * The commits of the versions: the one that created the databases in `tests/released`, the last one without second
+ * factors, and the first one with them.
  */
 const releases = {
   "0.1.0": "4dde072babf98c74182d2afe2c08adc27cb0efb1",
@@ -121,8 +122,8 @@ for (const version of Object.keys(releases) as (keyof typeof releases)[])
     });
 
 /**
- * Version 0.1.0 writes names without their folded column. Today's version corrects such rows after its start, and checks again as long as
- * it finds some. This function waits until searches find all rows.
+ * Version 0.1.0 writes names without their folded column. Today's version corrects such rows after its start, and
+ * checks again as long as it finds some. This function waits until searches find all rows.
  */
 async function findsFolded(old: ServiceProcess, today: ServiceProcess, ann: number): Promise<void> {
   const found = async (query: string): Promise<number> =>
@@ -151,7 +152,10 @@ function make(service: ServiceProcess, name: string) {
   });
 }
 
-/** Asserts that each version accepts the credentials of the other, and that each refuses a token that the other has revoked. */
+/**
+ * Asserts that each version accepts the credentials of the other, and that each refuses a token that the other has
+ * revoked.
+ */
 async function bothServe(
   old: ServiceProcess,
   today: ServiceProcess,
@@ -181,14 +185,17 @@ async function bothWrite(old: ServiceProcess, today: ServiceProcess): Promise<vo
 
   assert.deepEqual([...new Set(made.map(({ status }) => status))], [201]);
   assert.equal(new Set(made.map(({ json }) => json.id)).size, 40);
-  // Finds u1 and u10 to u19, from both versions. Version 0.1.0 does not index words. So today's version looks for its writes every five
-  // seconds, and indexes them.
+  // Finds u1 and u10 to u19, from both versions. Version 0.1.0 does not index words. So today's version looks for its
+  // writes every five seconds, and indexes them.
   const found = async (): Promise<number> => (await ask(today, "GET", "/users?search=u1&limit=50")).json.length;
   for (let look = 0; look < 70 && (await found()) < 11; look++) await wait(100);
   assert.equal(await found(), 11);
 }
 
-/** Returns a configuration with a subscriber of the outbox, which version 0.1.0 does not have. Only today's version has mail. */
+/**
+ * Returns a configuration with a subscriber of the outbox, which version 0.1.0 does not have. Only today's version has
+ * mail.
+ */
 function configFor(folder: string): string {
   const [features, orders] = ["src/door/features.ts", "src/service/endpoints/orders.ts"].map((file) =>
     path.join(folder, file),
@@ -229,7 +236,9 @@ async function bothStayLoggedIn(old: ServiceProcess, today: ServiceProcess): Pro
   }
 }
 
-/** Asserts that each version accepts the ETags of the other in `If-Match`: of a read, and of the response to a write. */
+/**
+ * Asserts that each version accepts the ETags of the other in `If-Match`: of a read, and of the response to a write.
+ */
 async function bothAcceptTags(old: ServiceProcess, today: ServiceProcess): Promise<void> {
   const headers = basicHeader(buildUser("ann").email, buildUser("ann").password);
   const order = await ask(old, "POST", "/orders", { headers, body: {} });
@@ -261,7 +270,10 @@ async function sendsMails(today: ServiceProcess, user: number, folder: string): 
   assert.notEqual(sent(), 0, "no mail was sent within 5 seconds");
 }
 
-/** Asserts that the older version refuses the password of an account with a second factor, and accepts its sessions and tokens. */
+/**
+ * Asserts that the older version refuses the password of an account with a second factor, and accepts its sessions and
+ * tokens.
+ */
 async function refusesPasswordAlone(old: ServiceProcess, today: ServiceProcess): Promise<void> {
   const { json: fay } = await make(today, "fay");
   const { email: username, password: itsPassword } = buildUser("fay");

@@ -67,8 +67,8 @@ for (const [name, command] of Object.entries(runtimes)) {
 }
 
 /**
- * Bundles the core, and asserts that the bundle imports no database. The `@node-rs` packages stay outside, because they are loaded only
- * when a password is hashed. The banner defines `require` for packages in CommonJS.
+ * Bundles the core, and asserts that the bundle imports no database. The `@node-rs` packages stay outside, because they
+ * are loaded only when a password is hashed. The banner defines `require` for packages in CommonJS.
  */
 async function bundleInto(folder: string): Promise<void> {
   const { metafile } = await build({

@@ -1,6 +1,6 @@
 /**
- * Makes the site of the docs: `npm run verify -- docs`. Copies the pages together with the files that they link to (examples, deployment,
- * the pages of the repository), so that every link also works in the site.
+ * Makes the site of the docs: `npm run verify -- docs`. Copies the pages together with the files that they link to
+ * (examples, deployment, the pages of the repository), so that every link also works in the site.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -1,8 +1,8 @@
 /**
- * Runs the built service for `SOAK_MINUTES` (15) with two workers on one SQLite file. The traffic consists of writes that a ledger records,
- * reads, lists, refreshed tokens and wrong passwords. In the meantime, workers are killed, certificates and settings are reloaded, and the
- * database is backed up, checked and measured. At the end, every acknowledged write is stored once, and neither the processes nor the log
- * of the database have grown.
+ * Runs the built service for `SOAK_MINUTES` (15) with two workers on one SQLite file. The traffic consists of writes
+ * that a ledger records, reads, lists, refreshed tokens and wrong passwords. In the meantime, workers are killed,
+ * certificates and settings are reloaded, and the database is backed up, checked and measured. At the end, every
+ * acknowledged write is stored once, and neither the processes nor the log of the database have grown.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -23,8 +23,8 @@ const command = path.join(import.meta.dirname, "../../dist/cli/latchkey.js");
 const niceness = 10;
 
 /**
- * The pause between two writes of a lane, in milliseconds. A caller may send 10,000 writes with idempotency keys a day, and six lanes write
- * as one caller.
+ * The pause between two writes of a lane, in milliseconds. A caller may send 10,000 writes with idempotency keys a day,
+ * and six lanes write as one caller.
  */
 const pauseMs = Math.max(20, minutes * 42);
 
@@ -142,7 +142,8 @@ async function run({ file }: ServiceProcess, ...args: readonly string[]): Promis
 }
 
 /**
- * Sends reads, lists, searches, refreshes and wrong passwords until it is stopped. Counts the requests that a killed worker has cut off.
+ * Sends reads, lists, searches, refreshes and wrong passwords until it is stopped. Counts the requests that a killed
+ * worker has cut off.
  */
 function startTraffic({ address, password }: ServiceProcess) {
   let isOver = false;

@@ -1,5 +1,5 @@
-// Checks the dependencies for known vulnerabilities and for their age. Fails for a vulnerability that is high or critical. If the registry
-// does not answer, only reports that.
+// Checks the dependencies for known vulnerabilities and for their age. Fails for a vulnerability that is high or
+// critical. If the registry does not answer, only reports that.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";

@@ -1,4 +1,5 @@
-// The bill of materials must name every package of the lock file that users install, and no package that only developers install.
+// The bill of materials must name every package of the lock file that users install, and no package that only
+// developers install.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";

@@ -5,8 +5,9 @@ import type { AddressInfo } from "node:net";
 import { after, before, test, type TestContext } from "node:test";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
-// Measures whether the response time shows that an account has an address, while the mail server hangs. The measure is the area under the
-// ROC curve (AUC): the probability that a request for a known address takes longer than one for an unknown address. 0.5 shows nothing.
+// Measures whether the response time shows that an account has an address, while the mail server hangs. The measure is
+// the area under the ROC curve (AUC): the probability that a request for a known address takes longer than one for an
+// unknown address. 0.5 shows nothing.
 
 /** The number of measured pairs of requests for each call. */
 const PAIRS = Number(process.env["TIMING_PAIRS"] ?? 2000);
@@ -114,7 +115,10 @@ async function addUsers(): Promise<void> {
 
 let clients = 0;
 
-/** Returns the time of one request, in milliseconds. Each request comes from another address, because each address may send only a few. */
+/**
+ * Returns the time of one request, in milliseconds. Each request comes from another address, because each address may
+ * send only a few.
+ */
 async function measure(
   path: string,
   body: object,

@@ -9,9 +9,9 @@ import { freePort } from "../../tests/harness/free-port.ts";
 import { startPostgres } from "../../tests/harness/postgres.ts";
 
 /**
- * Follows the tutorial like a reader, from an empty folder, with the built package and a real PostgreSQL. The words after the fence of a
- * code block select an action: `file=…` writes a file, `start` starts the service, `step` runs commands while it serves, and `stopped`
- * stops it and then runs commands.
+ * Follows the tutorial like a reader, from an empty folder, with the built package and a real PostgreSQL. The words
+ * after the fence of a code block select an action: `file=…` writes a file, `start` starts the service, `step` runs
+ * commands while it serves, and `stopped` stops it and then runs commands.
  */
 const root = path.join(import.meta.dirname, "../..");
 const page = readFileSync(path.join(root, "docs/tutorial/shop.md"), "utf8");

@@ -67,7 +67,10 @@ const wrongReads: readonly Call[] = [
   { method: "QUERY", path: "/orders", body: { where: { status: "open" }, expand: "user", count: "exact" } },
 ];
 
-/** Changes of users, accounts and records. They come after the reads, in an order in which most of them can succeed for some caller. */
+/**
+ * Changes of users, accounts and records. They come after the reads, in an order in which most of them can succeed for
+ * some caller.
+ */
 const writes: readonly Call[] = [
   post("/users", { name: "Dora", email: "dora@shop.example" }),
   post("/users", { name: "Dora", email: "dora@shop.example", password: "a good pass phrase", username: "dora" }),

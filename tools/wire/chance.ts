@@ -1,8 +1,9 @@
 import crypto, { createHash } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-// Makes chance repeatable: after `restartChance`, the same draws return the same values. Draws of one length do not depend on draws of another,
-// so a change in the order of unlike draws changes no answer. Import this module before any other.
+// Makes chance repeatable: after `restartChance`, the same draws return the same values. Draws of one length do not
+// depend on draws of another, so a change in the order of unlike draws changes no answer. Import this module before any
+// other.
 
 const drawn = new Map<string, number>();
 

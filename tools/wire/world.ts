@@ -19,7 +19,10 @@ export interface Recorded {
   readonly body: string;
 }
 
-/** A service whose answers are recorded. ada (2) is a user with an order, ben (3) has a TOTP factor, cleo (4) is another administrator. */
+/**
+ * A service whose answers are recorded. ada (2) is a user with an order, ben (3) has a TOTP factor, cleo (4) is another
+ * administrator.
+ */
 export interface World {
   readonly api: API;
   readonly issuer: Issuer;
@@ -65,7 +68,10 @@ export const basic = (username: string, secret: string): Headers => ({
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
 const sameOrigin = { "sec-fetch-site": "same-origin" };
 
-/** Starts the service in memory, with a fixed clock and repeatable chance. Every answer from then on is added to `recorded`. */
+/**
+ * Starts the service in memory, with a fixed clock and repeatable chance. Every answer from then on is added to
+ * `recorded`.
+ */
 export async function startWorld(
   recorded: Recorded[],
   settings: Readonly<Record<string, string>> = {},

@@ -14,5 +14,8 @@ export const books = defineResource({
   search: ["title"],
 });
 
-/** All callers may read. Users who are logged in create their own records, and only the owner or an administrator may change one. */
+/**
+ * All callers may read. Users who are logged in create their own records, and only the owner or an administrator may
+ * change one.
+ */
 export const mountedBooks = mount(books, { permission: anyOf(readOnly, owner("owner_id"), administrator) });

@@ -21,7 +21,8 @@ export function isPermission(value: unknown): value is Permission<string> {
 }
 
 /**
- * Checks a permission. If the value is not a permission, the message explains what a permission is. Otherwise it names the wrong members.
+ * Checks a permission. If the value is not a permission, the message explains what a permission is. Otherwise it names
+ * the wrong members.
  */
 export const aPermission: ValueCheck = (value) =>
   isObject(value) && isPermission(value) ? joinMistakes(membersMistakes(value, permissionMembers)) : permissionForm;

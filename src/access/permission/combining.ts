@@ -2,9 +2,9 @@ import type { AllowedRows, Confirmation, Decision, Permission, PermissionRequest
 import { requireDecision } from "./decision.ts";
 
 /**
- * Combines the decisions of several permissions. `enough` is `allow` for `anyOf`, and `deny` for `allOf`: one such decision is the result.
- * Otherwise returns a confirmation, or the rows that at least one decision (`anyOf`) or every decision (`allOf`) allows. If no decision
- * requires a confirmation or selects rows, returns the opposite of `enough`.
+ * Combines the decisions of several permissions. `enough` is `allow` for `anyOf`, and `deny` for `allOf`: one such
+ * decision is the result. Otherwise returns a confirmation, or the rows that at least one decision (`anyOf`) or every
+ * decision (`allOf`) allows. If no decision requires a confirmation or selects rows, returns the opposite of `enough`.
  */
 export function decideTogether(
   permissions: readonly Permission<string>[],

@@ -26,8 +26,8 @@ export interface Confirmation {
 }
 
 /**
- * Allow, deny, only some rows (by `id` or by the columns `C`), or allow after the caller has confirmed the identity (401
- * `confirmation_required`).
+ * Allow, deny, only some rows (by `id` or by the columns `C`), or allow after the caller has confirmed the identity
+ * (401 `confirmation_required`).
  */
 export type Decision<C extends string = string> = SettledDecision<C> | { readonly confirm: Confirmation };
 
@@ -35,8 +35,8 @@ export type Decision<C extends string = string> = SettledDecision<C> | { readonl
 export type SettledDecision<C extends string = string> = "allow" | "deny" | { readonly only: AllowedRows<C | "id"> };
 
 /**
- * The rows that a decision allows, as a condition on their columns. The value of `in` is an array. The value of `null` is a boolean.
- * Booleans have no order, so `lt`, `lte`, `gt` and `gte` with a boolean are a fault (500).
+ * The rows that a decision allows, as a condition on their columns. The value of `in` is an array. The value of `null`
+ * is a boolean. Booleans have no order, so `lt`, `lte`, `gt` and `gte` with a boolean are a fault (500).
  */
 export type AllowedRows<C extends string = string> =
   | { readonly column: C; readonly operator: Exclude<Operator, OrderOperator>; readonly value: Value }
@@ -46,39 +46,44 @@ export type AllowedRows<C extends string = string> =
   | { readonly not: AllowedRows<C> };
 
 /**
- * Decides what a caller may do. The service identifies the caller before it asks the permission. `C` are the columns that select the
- * allowed rows, in addition to `id`, which every record has. Only a resource with these columns can use the permission. `U` are the columns
- * that are compared with the id of a user. `Permission` without parameters needs no columns and fits every resource. `Permission<string>`
- * is any permission.
+ * Decides what a caller may do. The service identifies the caller before it asks the permission. `C` are the columns
+ * that select the allowed rows, in addition to `id`, which every record has. Only a resource with these columns can use
+ * the permission. `U` are the columns that are compared with the id of a user. `Permission` without parameters needs no
+ * columns and fits every resource. `Permission<string>` is any permission.
  */
 export interface Permission<C extends string = never, U extends string = string extends C ? string : never> {
   readonly name: string;
   /**
-   * The actions for which the permission may answer with rows. Default: none. Only mounted resources can apply rows. If the permission of a
-   * custom endpoint narrows its action, the service does not start.
+   * The actions for which the permission may answer with rows. Default: none. Only mounted resources can apply rows. If
+   * the permission of a custom endpoint narrows its action, the service does not start.
    */
   readonly narrows?: readonly Action[];
   /**
-   * The columns that select the allowed rows. The service refuses to start if a resource with this permission lacks one of these columns.
+   * The columns that select the allowed rows. The service refuses to start if a resource with this permission lacks one
+   * of these columns.
    */
   readonly columns?: readonly C[];
   /**
-   * The columns that are compared with the id of a user. They may include `id`. They must be integer columns in each resource with this
-   * permission. Otherwise the service does not start.
+   * The columns that are compared with the id of a user. They may include `id`. They must be integer columns in each
+   * resource with this permission. Otherwise the service does not start.
    */
   readonly userIds?: readonly (U | "id")[];
   /**
-   * The members of `identity.fields` that the permission uses. A feature must provide each of them. Otherwise the service does not start.
+   * The members of `identity.fields` that the permission uses. A feature must provide each of them. Otherwise the
+   * service does not start.
    */
   readonly identity?: readonly string[];
   /**
-   * The roles that the permission requires. If `accounts()` declares roles, each of these must be among them. Otherwise the service does
-   * not start.
+   * The roles that the permission requires. If `accounts()` declares roles, each of these must be among them. Otherwise
+   * the service does not start.
    */
   readonly roles?: readonly string[];
   /** Codes of problems that `decide` may throw, for the API's documentation. */
   readonly problems?: readonly ProblemCode[];
-  /** Returns the decision, synchronously. Any other value, also a promise, is a fault (500), and the action does not run. */
+  /**
+   * Returns the decision, synchronously. Any other value, also a promise, is a fault (500), and the action does not
+   * run.
+   */
   decide(request: PermissionRequest): Decision<C>;
 }
 

@@ -17,8 +17,8 @@ const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
 
 /**
- * The kind of value that each operator takes: one value, one value with an order, several values, a text, a text for a folded column
- * (compared without case), or a boolean.
+ * The kind of value that each operator takes: one value, one value with an order, several values, a text, a text for a
+ * folded column (compared without case), or a boolean.
  */
 const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" | "folded" | "flag">> = {
   eq: "one",
@@ -35,7 +35,9 @@ const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" |
   null: "flag",
 };
 
-/** Asks a permission. Throws a fault for any result that is not a decision, also for a promise. Access is then denied. */
+/**
+ * Asks a permission. Throws a fault for any result that is not a decision, also for a promise. Access is then denied.
+ */
 export function requireDecision(permission: Permission<string>, request: PermissionRequest): Decision {
   const answer: unknown = permission.decide(request);
   if (answer === "allow" || answer === "deny") return answer;
@@ -63,8 +65,8 @@ function readConfirmation(answer: unknown): Confirmation | null {
 }
 
 /**
- * Asks a permission when the caller cannot be asked to confirm, for example about a record to embed in the response. A decision that
- * requires a confirmation then counts as `deny`.
+ * Asks a permission when the caller cannot be asked to confirm, for example about a record to embed in the response. A
+ * decision that requires a confirmation then counts as `deny`.
  */
 export function decideOn(
   permission: Permission<string>,
@@ -75,7 +77,10 @@ export function decideOn(
   return typeof decision === "object" && "confirm" in decision ? "deny" : decision;
 }
 
-/** Asks a permission. `rows` is the table that it may narrow, or null if there is none. Throws a fault if it narrows by unknown columns. */
+/**
+ * Asks a permission. `rows` is the table that it may narrow, or null if there is none. Throws a fault if it narrows by
+ * unknown columns.
+ */
 export function askPermission(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -131,14 +136,17 @@ function isOrderOperator(operator: Operator): operator is OrderOperator {
 }
 
 /**
- * Refuses booleans. SQL orders them, but `matches`, which checks a single record, does not. A list could then show a record that the read
- * of the record refuses.
+ * Refuses booleans. SQL orders them, but `matches`, which checks a single record, does not. A list could then show a
+ * record that the read of the record refuses.
  */
 function isOrdered(value: unknown): value is string | number {
   return typeof value === "string" || Number.isFinite(value);
 }
 
-/** Refuses undefined, null and NaN. No row is equal to them, and every row is different from them, so such a condition is a mistake. */
+/**
+ * Refuses undefined, null and NaN. No row is equal to them, and every row is different from them, so such a condition
+ * is a mistake.
+ */
 function isValueFor(operator: Operator, value: unknown): value is Value {
   switch (operators[operator]) {
     case "one":

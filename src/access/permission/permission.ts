@@ -37,8 +37,8 @@ export const administrator: Permission = made({
 });
 
 /**
- * Allows the user in the path: `/users/7` for user 7. A list is narrowed to that user, so a mounted resource needs a column with the
- * parameter's name. A custom endpoint needs no column.
+ * Allows the user in the path: `/users/7` for user 7. A list is narrowed to that user, so a mounted resource needs a
+ * column with the parameter's name. A custom endpoint needs no column.
  *
  * @example
  * ```ts
@@ -107,8 +107,8 @@ export function scope(name: string): Permission {
 }
 
 /**
- * Allows callers without a credential, and callers whose credential is not limited to scopes. For actions that would give a limited
- * credential more rights than its scopes.
+ * Allows callers without a credential, and callers whose credential is not limited to scopes. For actions that would
+ * give a limited credential more rights than its scopes.
  */
 export const unlimited: Permission = made({
   name: "unlimited",
@@ -122,9 +122,10 @@ export const readOnly: Permission = made({
 });
 
 /**
- * Allows callers who have confirmed their identity recently (RFC 9470). If the proofs of their login are too old or too weak, the request
- * is refused with 401 `confirmation_required`, and a client confirms at `POST /api/login/confirm/`. API tokens, keys and tokens that act
- * for a user cannot confirm (403). Throws `DeclarationError` if an option is wrong.
+ * Allows callers who have confirmed their identity recently (RFC 9470). If the proofs of their login are too old or too
+ * weak, the request is refused with 401 `confirmation_required`, and a client confirms at `POST /api/login/confirm/`.
+ * API tokens, keys and tokens that act for a user cannot confirm (403). Throws `DeclarationError` if an option is
+ * wrong.
  *
  * @param options.within How old the proofs may be, in seconds.
  * @param options.level 2: a second factor is asked for. Default: 1.
@@ -194,8 +195,8 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
 }
 
 /**
- * Allows the requests that the other permission denies. Throws `DeclarationError` if the other permission narrows to rows, because the
- * opposite rows need a separate condition.
+ * Allows the requests that the other permission denies. Throws `DeclarationError` if the other permission narrows to
+ * rows, because the opposite rows need a separate condition.
  *
  * @example
  * ```ts
@@ -233,15 +234,18 @@ const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";
 type Negated<C extends string> = [C] extends [never] ? unknown : "a permission that narrows to rows cannot be negated";
 
 /**
- * Throws `DeclarationError` if the name is invalid. Without this check, the permission would never match, and no error would show the
- * mistake.
+ * Throws `DeclarationError` if the name is invalid. Without this check, the permission would never match, and no error
+ * would show the mistake.
  */
 function requireName(of: string, name: unknown, what: string, like: string): void {
   if (isText(name) && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) return;
   throw new DeclarationError([`${of}: it names ${shown(name)}, and that is not ${what}; write ${like}`]);
 }
 
-/** Throws `DeclarationError` if an argument is not a permission, or if there are no arguments. An empty `allOf` would allow everything. */
+/**
+ * Throws `DeclarationError` if an argument is not a permission, or if there are no arguments. An empty `allOf` would
+ * allow everything.
+ */
 function requirePermissions(of: string, permissions: readonly unknown[]): void {
   const mistakes = permissions.flatMap((each, at) => {
     const wrong = otherCopyMistake(each) ?? aPermission(each);

@@ -2,7 +2,10 @@ import type { Call } from "../../core/call/call.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Scheme, AssuranceCheck, Verdict } from "./scheme.ts";
 
-/** Asks `standing` about an accepted identity. Returns the verdict with the identity that `standing` returns, or its rejection. */
+/**
+ * Asks `standing` about an accepted identity. Returns the verdict with the identity that `standing` returns, or its
+ * rejection.
+ */
 export function checkAssurance(
   scheme: Scheme,
   verdict: Verdict,

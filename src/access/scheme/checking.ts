@@ -19,7 +19,10 @@ import { catalogue } from "../../core/problem/catalogue.ts";
 import type { Carrier, Scheme } from "./scheme.ts";
 import { proofMethods, rejectionCodes } from "./verdict.ts";
 
-/** Returns the mistakes in a scheme. `taken` contains the query parameters that are already in use and cannot carry a credential. */
+/**
+ * Returns the mistakes in a scheme. `taken` contains the query parameters that are already in use and cannot carry a
+ * credential.
+ */
 export function schemeMistakes(scheme: Members, taken: readonly string[]): readonly string[] {
   const carriers: ValueCheck = (value) => {
     if (!Array.isArray(value) || value.length === 0)

@@ -2,11 +2,16 @@ import type { Problem } from "../../core/problem/problem.ts";
 import { formatCarrier, type Presented } from "./presented.ts";
 import type { Rejection, Scheme, Verdict } from "./scheme.ts";
 
-/** The result of one scheme for a request: the place of the credential, and the verdict. Never contains the credential. */
+/**
+ * The result of one scheme for a request: the place of the credential, and the verdict. Never contains the credential.
+ */
 export interface SchemeExplanation {
   readonly scheme: string;
   readonly saw: Verdict["kind"];
-  /** The place of the credential: `Authorization: basic`, `the cookie session`. Null if the scheme has no credential in the request. */
+  /**
+   * The place of the credential: `Authorization: basic`, `the cookie session`. Null if the scheme has no credential in
+   * the request.
+   */
   readonly in: string | null;
   /** The user of an accepted credential. */
   readonly user?: number;
@@ -17,7 +22,8 @@ export interface SchemeExplanation {
 /** The results of the schemes of a service for a request. */
 export interface Explanation {
   /**
-   * `open`: nothing was checked, because the endpoint ignores credentials. `ended`: the request ended before every scheme had a verdict.
+   * `open`: nothing was checked, because the endpoint ignores credentials. `ended`: the request ended before every
+   * scheme had a verdict.
    */
   readonly outcome: "identified" | "nobody" | "rejected" | "conflict" | "ended" | "open";
   /** The user. Null if none was found. */
@@ -74,8 +80,8 @@ export function explain(schemes: readonly Scheme[], witness: Witness, ended: Pro
 }
 
 /**
- * Returns the names of the schemes that rejected a credential. A rejection by a scheme of `rejecting` ends the request. The schemes of
- * `passedOver` rejected a cookie, which does not end the request.
+ * Returns the names of the schemes that rejected a credential. A rejection by a scheme of `rejecting` ends the request.
+ * The schemes of `passedOver` rejected a cookie, which does not end the request.
  */
 function rejectedBy({ presented, verdicts }: Witness): Readonly<Record<"rejecting" | "passedOver", readonly string[]>> {
   const rejected = presented.filter((_, at) => verdicts[at]?.kind === "rejected");

@@ -15,8 +15,8 @@ import {
 import { requireVerdict } from "./verdict.ts";
 
 /**
- * Returns the schemes of a service. Shared schemes with the same name become one scheme. The order of the schemes never changes an answer.
- * `standing` checks every accepted identity.
+ * Returns the schemes of a service. Shared schemes with the same name become one scheme. The order of the schemes never
+ * changes an answer. `standing` checks every accepted identity.
  */
 export function joinSchemes(schemes: readonly Scheme[], standing: AssuranceCheck | null = null): readonly Scheme[] {
   const done = new Set<string>();
@@ -33,8 +33,8 @@ export function joinSchemes(schemes: readonly Scheme[], standing: AssuranceCheck
 }
 
 /**
- * Returns a scheme whose accepted identities are also checked by `standing`. The functions of the scheme are called as its methods, so that
- * they keep their `this`.
+ * Returns a scheme whose accepted identities are also checked by `standing`. The functions of the scheme are called as
+ * its methods, so that they keep their `this`.
  */
 function judge(scheme: Scheme, standing: AssuranceCheck): Scheme {
   const { name, carriers, ambient, readsBody, shared, missingDetail, rejectedAs, alsoRejectedAs, proves } = scheme;
@@ -61,8 +61,8 @@ function judge(scheme: Scheme, standing: AssuranceCheck): Scheme {
 function join(parts: readonly Scheme[], standing: AssuranceCheck | null): Scheme {
   const rest = parts.filter(({ recognizes }) => recognizes === undefined);
   const knowing = parts.filter(({ recognizes }) => recognizes !== undefined);
-  // The parts without `recognizes` check all credentials that no other part recognizes. The joined scheme has the `rejectedAs` of the first
-  // part.
+  // The parts without `recognizes` check all credentials that no other part recognizes. The joined scheme has the
+  // `rejectedAs` of the first part.
   const [main, ...others] = [...rest, ...knowing];
   const { name, rejectedAs = "invalid_token" } = main!;
   const codes = [main!, ...others].flatMap((each) => [
@@ -72,9 +72,9 @@ function join(parts: readonly Scheme[], standing: AssuranceCheck | null): Scheme
   const missingDetail = parts.find((each) => each.missingDetail !== undefined)?.missingDetail;
 
   /**
-   * Asks one part after another until one accepts the credential, or rejects it with a reason other than `unknown`. Otherwise returns the
-   * last rejection, or `refused` if no part rejected the credential. A cookie that no part knows may belong to another program, so it
-   * counts as absent.
+   * Asks one part after another until one accepts the credential, or rejects it with a reason other than `unknown`.
+   * Otherwise returns the last rejection, or `refused` if no part rejected the credential. A cookie that no part knows
+   * may belong to another program, so it counts as absent.
    */
   function ask(
     [part, ...more]: readonly Scheme[],
@@ -148,7 +148,10 @@ function collectReaders(parts: readonly Scheme[], carrier: Carrier): readonly Sc
   return parts.filter(({ carriers }) => carriers.some((each) => formatCarrier(each) === formatCarrier(carrier)));
 }
 
-/** Returns the result of `recognizes`. Throws a fault for a promise, because it would count as true, and no other part would be asked. */
+/**
+ * Returns the result of `recognizes`. Throws a fault for a promise, because it would count as true, and no other part
+ * would be asked.
+ */
 function isRecognized({ name, recognizes }: Scheme, credential: string): boolean {
   return atOnce(recognizes!(credential), `recognizes of the scheme ${name}`);
 }

@@ -19,7 +19,9 @@ export interface Presented extends SchemeCarrier {
   readonly rejection: Rejection | null;
 }
 
-/** All places where a set of schemes reads credentials. They are sorted, so that the order of the schemes never matters. */
+/**
+ * All places where a set of schemes reads credentials. They are sorted, so that the order of the schemes never matters.
+ */
 export interface Places {
   /** The places by lower-case scheme name. */
   readonly authorization: ReadonlyMap<string, SchemeCarrier>;
@@ -59,8 +61,8 @@ export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
 }
 
 /**
- * Returns the name of a cookie without its prefix. Two names that differ only in the prefix count as the same cookie, because a scheme may
- * add the prefix over TLS.
+ * Returns the name of a cookie without its prefix. Two names that differ only in the prefix count as the same cookie,
+ * because a scheme may add the prefix over TLS.
  */
 export function withoutPrefix(cookie: string): string {
   return cookie.replace(/^__(?:Host|Secure)-/i, "");
@@ -93,7 +95,9 @@ export function headersRead({ authorization, headers, cookies }: Places): string
   return [...(authorization.size > 0 ? ["Authorization"] : []), ...own, ...(cookies.length > 0 ? ["Cookie"] : [])];
 }
 
-/** Reads every credential of a request, in the order of the places. Ends the request if one place has two credentials. */
+/**
+ * Reads every credential of a request, in the order of the places. Ends the request if one place has two credentials.
+ */
 export function readPresented(places: Places, call: Call, onDropped: (header: string) => void): readonly Presented[] {
   const found: Presented[] = [];
   readAuthorization(places, call, found);
@@ -150,9 +154,9 @@ function soleValue(call: Call, name: string): string | undefined {
 }
 
 /**
- * Returns the value of a header field that only a trusted proxy may set. Some software reads `X_Remote_User` as `X-Remote-User`, and
- * proxies let a client send it. So the spelling with underscores is never accepted, and counts as a second credential next to the correctly
- * spelled field.
+ * Returns the value of a header field that only a trusted proxy may set. Some software reads `X_Remote_User` as
+ * `X-Remote-User`, and proxies let a client send it. So the spelling with underscores is never accepted, and counts as
+ * a second credential next to the correctly spelled field.
  */
 function proxyValue(call: Call, name: string, onDropped: (header: string) => void): string | undefined {
   const raw = call.arrival.rawHeaders;
@@ -204,8 +208,8 @@ function headerPlaces(place: SchemeCarrier): SchemeHeader[] {
 const rank = { authorization: 0, header: 1, query: 2, proxy: 3, cookie: 4 } as const;
 
 /**
- * Returns the sort key of a place. Header fields are before cookies, because a client sends a header field on purpose, but browsers send
- * cookies automatically.
+ * Returns the sort key of a place. Header fields are before cookies, because a client sends a header field on purpose,
+ * but browsers send cookies automatically.
  */
 function sortKey({ scheme, carrier }: SchemeCarrier): string {
   return `${rank[carrier.in]} ${scheme.name} ${formatCarrier(carrier)}`;

@@ -10,8 +10,8 @@ import { makeSchemeSet, type SchemeSet } from "./scheme-set.ts";
 import { absent, accepted, rejected, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
 /**
- * Creates a scheme that accepts `user-1` and `user-2`, and returns `absent` for `other`. It rejects any other word, with the word as the
- * reason.
+ * Creates a scheme that accepts `user-1` and `user-2`, and returns `absent` for `other`. It rejects any other word,
+ * with the word as the reason.
  */
 function createScheme(name: string, carrier: Carrier, more: Partial<Scheme> = {}): Scheme {
   return {

@@ -17,8 +17,8 @@ export interface IdentifiedCaller {
   /** True if a browser may have sent one of the accepted credentials automatically. */
   readonly ambient: boolean;
   /**
-   * The rejected cookies. Browsers send cookies automatically, so a rejected cookie ends a request only if the request needs a caller and
-   * has no accepted credential.
+   * The rejected cookies. Browsers send cookies automatically, so a rejected cookie ends a request only if the request
+   * needs a caller and has no accepted credential.
    */
   readonly passedOver: readonly Refused[];
 }
@@ -26,8 +26,9 @@ export interface IdentifiedCaller {
 /** The schemes of a service as a set. Their order never changes an answer. */
 export interface SchemeSet {
   /**
-   * Checks every credential of a request. Synchronous if all schemes that it asks are synchronous. Ends the request if a credential other
-   * than a cookie is wrong, or if credentials belong to different users. Records the verdicts in `witness`, for `explainWitness`.
+   * Checks every credential of a request. Synchronous if all schemes that it asks are synchronous. Ends the request if
+   * a credential other than a cookie is wrong, or if credentials belong to different users. Records the verdicts in
+   * `witness`, for `explainWitness`.
    */
   identify(call: Call, witness?: Witness | null): Eventually<IdentifiedCaller>;
   /** Returns the result of each scheme for a request. Does not count guesses, report rejections or end the request. */
@@ -39,7 +40,10 @@ export interface SchemeSet {
    * the request has no credential.
    */
   challenge(call: Call, passedOver?: readonly Refused[]): Problem;
-  /** Counts each unknown or forged cookie of a request as a guess. Ends the request with 429 if there were too many guesses before. */
+  /**
+   * Counts each unknown or forged cookie of a request as a guess. Ends the request with 429 if there were too many
+   * guesses before.
+   */
   countGuesses(call: Call, passedOver: readonly Refused[]): Eventually<unknown>;
   /** The value of `Vary`: the header fields that are read. */
   readonly vary: string;
@@ -58,8 +62,8 @@ export interface SchemeSetOptions {
   readonly throttle: Throttle;
   readonly observe: Observer | null;
   /**
-   * Decides whether an accepted credential is enough for its account, which may require a second factor. Null: every accepted credential is
-   * enough.
+   * Decides whether an accepted credential is enough for its account, which may require a second factor. Null: every
+   * accepted credential is enough.
    */
   readonly standing?: AssuranceCheck | null;
 }
@@ -73,8 +77,8 @@ export interface Refused {
 export const nobody: IdentifiedCaller = { identity: null, ambient: false, passedOver: [] };
 
 /**
- * Joins schemes into a set. Schemes of the same name that are `shared` become one scheme. Throws if two other schemes have the
- * same name or read the same place.
+ * Joins schemes into a set. Schemes of the same name that are `shared` become one scheme. Throws if two other schemes
+ * have the same name or read the same place.
  */
 export function makeSchemeSet({ schemes: named, throttle, observe, standing = null }: SchemeSetOptions): SchemeSet {
   const schemes = joinSchemes(named, standing).toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -193,7 +197,8 @@ function failAll(throttle: Throttle, call: Call, guesses: number): Eventually<un
 }
 
 /**
- * Returns the challenges of all schemes, each as its own header field: clients misread several challenges in one field (RFC 9110 §11.6.1).
+ * Returns the challenges of all schemes, each as its own header field: clients misread several challenges in one field
+ * (RFC 9110 §11.6.1).
  */
 function challenges(schemes: readonly Scheme[], call: Call, refused: readonly Refused[]): [string, string][] {
   const headers: [string, string][] = [];

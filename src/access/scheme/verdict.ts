@@ -38,8 +38,8 @@ export const proofMethods: ReadonlySet<string> = new Set<ProofMethod>([
 const sound = new WeakSet();
 
 /**
- * Returns the result of a scheme if it is a valid verdict. Otherwise throws a fault, and access is denied. The message never contains the
- * result.
+ * Returns the result of a scheme if it is a valid verdict. Otherwise throws a fault, and access is denied. The message
+ * never contains the result.
  */
 export function requireVerdict({ name }: Scheme, result: unknown): Verdict {
   if (typeof result === "object" && result !== null && sound.has(result)) return result as Verdict;
@@ -91,7 +91,10 @@ function wrongInIdentity(identity: unknown): string | null {
   return member === null ? null : `the identity's ${member} is of the wrong type`;
 }
 
-/** Returns the name of a member with a wrong value. Written without a loop, because it runs for each request of some schemes. */
+/**
+ * Returns the name of a member with a wrong value. Written without a loop, because it runs for each request of some
+ * schemes.
+ */
 function findWrongMember(identity: Partial<Record<keyof Identity, unknown>>): keyof Identity | null {
   // The id 0 is valid. It belongs to no user: the command line and callers who are not users of the service have it.
   if (!Number.isSafeInteger(identity.id) || (identity.id as number) < 0) return "id";

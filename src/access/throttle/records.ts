@@ -1,8 +1,9 @@
 import type { Change, Collection, Key, Row, Where, WrittenValues } from "../../store/store.ts";
 
 /**
- * The consecutive failures of each account (its streak), and the time up to which its failures are forgiven. The key is a digest of the
- * login name. A name without an account also has a row, so that the throttle does not reveal which accounts exist.
+ * The consecutive failures of each account (its streak), and the time up to which its failures are forgiven. The key is
+ * a digest of the login name. A name without an account also has a row, so that the throttle does not reveal which
+ * accounts exist.
  */
 export const guessStreaksCollection: Collection = {
   name: "guess_streaks",
@@ -11,15 +12,17 @@ export const guessStreaksCollection: Collection = {
     { name: "count", type: "integer" },
     /** The time of the latest failure, in milliseconds since the epoch. */
     { name: "at", type: "integer" },
-    /** The time up to which failures are forgiven, in milliseconds since the epoch. Null if no failures are forgiven. */
+    /**
+     * The time up to which failures are forgiven, in milliseconds since the epoch. Null if no failures are forgiven.
+     */
     { name: "since", type: "integer", nullable: true },
   ],
   indexes: [["at"]],
 };
 
 /**
- * The networks from which each account has logged in. The key is a keyed digest of the account and the network, so the table does not
- * reveal locations.
+ * The networks from which each account has logged in. The key is a keyed digest of the account and the network, so the
+ * table does not reveal locations.
  */
 export const knownAddressesCollection: Collection = {
   name: "known_addresses",
@@ -59,8 +62,8 @@ export function endStreak(subject: string): Change {
 }
 
 /**
- * Returns the changes that end the streaks of an account, from every address. Other processes may still have failures of the current window
- * in memory, so each process ignores failures up to `since`.
+ * Returns the changes that end the streaks of an account, from every address. Other processes may still have failures
+ * of the current window in memory, so each process ignores failures up to `since`.
  */
 export function forgive(account: string, now: number): readonly Change[] {
   const collection = guessStreaksCollection;
@@ -78,8 +81,8 @@ export function addLogin(key: string, account: string, now: number): readonly Ch
 }
 
 /**
- * Returns the changes that increase a counter and set its time. `add` creates a missing row, but does not change the other columns of an
- * existing row. So a second change sets `at`.
+ * Returns the changes that increase a counter and set its time. `add` creates a missing row, but does not change the
+ * other columns of an existing row. So a second change sets `at`.
  */
 function counted(collection: Collection, key: Key, values: WrittenValues, now: number): readonly Change[] {
   return [
@@ -93,8 +96,9 @@ function isRow(key: Key): Where {
 }
 
 /**
- * Returns the changes that delete old rows. A client could fill the table with short streaks, because each new login name creates a row. So
- * a streak below `ceiling` is deleted after a day without tries. An attacker who waits for this gets fewer than `ceiling` tries per day.
+ * Returns the changes that delete old rows. A client could fill the table with short streaks, because each new login
+ * name creates a row. So a streak below `ceiling` is deleted after a day without tries. An attacker who waits for this
+ * gets fewer than `ceiling` tries per day.
  */
 export function pruneRecords(now: number, ceiling: number, knownMs: number): readonly Change[] {
   const isQuiet = (forMs: number): Where => ({ column: "at", operator: "lte", value: now - forMs });

@@ -10,7 +10,10 @@ import type { GuessWindow, Room } from "./window.ts";
 /** The limit of a whole site is the limit of one network, multiplied by this number. */
 const NETWORKS_OF_A_SITE = 10;
 
-/** The events that are counted for an address. `address`: a wrong credential. `probe`: a request that reveals whether a name is taken. */
+/**
+ * The events that are counted for an address. `address`: a wrong credential. `probe`: a request that reveals whether a
+ * name is taken.
+ */
 export type CountedKind = "address" | "probe";
 
 /** A subject that failures are counted for, with its maximum number of failures per window. */
@@ -42,8 +45,8 @@ export interface Rooms {
   /** Returns the remaining failures of the caller's address. Ends the request (429) if there are none. */
   ofAddress(kind: CountedKind, call: Call): Eventually<Room>;
   /**
-   * Returns the remaining failures of the caller's site (the /48 of an IPv6 address). Returns an empty list for an IPv4 address, which has
-   * no larger site. Ends the request (429) if there are none.
+   * Returns the remaining failures of the caller's site (the /48 of an IPv6 address). Returns an empty list for an IPv4
+   * address, which has no larger site. Ends the request (429) if there are none.
    */
   ofSite(kind: CountedKind, call: Call): Eventually<readonly Room[]>;
   /** Counts a failure of the caller's address, and of its site. */
@@ -51,15 +54,18 @@ export interface Rooms {
 }
 
 /**
- * Reads the remaining failures. `limit` applies to one address or account. After `ceiling` consecutive failures, an account has one try
- * per window.
+ * Reads the remaining failures. `limit` applies to one address or account. After `ceiling` consecutive failures, an
+ * account has one try per window.
  */
 export function createRooms(store: Store, window: GuessWindow, limit: number, ceiling: number): Rooms {
   function streakFor(subject: string): Eventually<Streak> {
     return after(store.find(guessStreaksCollection, subject), readStreak);
   }
 
-  /** `unlock` forgives the failures of an account at all addresses, so `since` is always read from the general row of the account. */
+  /**
+   * `unlock` forgives the failures of an account at all addresses, so `since` is always read from the general row of
+   * the account.
+   */
   function ofAccount({ general, counted }: ThrottleSubject, now: number): Eventually<Room> {
     return after(streakFor(general), (streak) =>
       after(counted === general ? streak : streakFor(counted), ({ count }) =>
@@ -88,16 +94,16 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
 }
 
 /**
- * Returns the counter of the network of an address: its /64 in IPv6, because a caller has a whole /64 and could use a new address for each
- * try.
+ * Returns the counter of the network of an address: its /64 in IPv6, because a caller has a whole /64 and could use a
+ * new address for each try.
  */
 function addressPlace(kind: CountedKind, { client }: Call, limit: number): LimitedSubject {
   return { subject: `${kind} ${formatNetwork(client.address)}`, limit };
 }
 
 /**
- * Returns the counter of the site of an address (its /48 in IPv6). A site has many networks and could use a new network for each try.
- * Returns null if the network is the whole site, as in IPv4.
+ * Returns the counter of the site of an address (its /48 in IPv6). A site has many networks and could use a new network
+ * for each try. Returns null if the network is the whole site, as in IPv4.
  */
 function sitePlace(kind: CountedKind, { client }: Call, limit: number): LimitedSubject | null {
   const site = formatSite(client.address);
@@ -112,8 +118,8 @@ export interface Subjects {
 }
 
 /**
- * Creates `Subjects`. The digests use `key`, so the store does not contain the names. After a login, the address is known for `knownMs`
- * milliseconds.
+ * Creates `Subjects`. The digests use `key`, so the store does not contain the names. After a login, the address is
+ * known for `knownMs` milliseconds.
  */
 export function createSubjects(store: Store, key: Uint8Array, knownMs: number): Subjects {
   /** Returns the counters for a try. A known address has a separate counter. */
@@ -128,14 +134,17 @@ export function createSubjects(store: Store, key: Uint8Array, knownMs: number): 
   }
 
   /**
-   * Returns a keyed digest of the name, because users sometimes type their password into the wrong field. The name is folded as in the
-   * store. Without folding, two spellings of a name would share a counter only if the account exists, which would reveal the account.
+   * Returns a keyed digest of the name, because users sometimes type their password into the wrong field. The name is
+   * folded as in the store. Without folding, two spellings of a name would share a counter only if the account exists,
+   * which would reveal the account.
    */
   function accountSubject(username: string): string {
     return `account ${hmac(key, fold(username)).toString("base64url")}`;
   }
 
-  /** Returns the key of a known address. It begins with the account, so that all addresses of the account can be found. */
+  /**
+   * Returns the key of a known address. It begins with the account, so that all addresses of the account can be found.
+   */
   function knownKey(call: Call, account: string): string {
     const network = formatNetwork(call.client.address);
     return `${account} ${hmac(key, `${account} at ${network}`).toString("base64url")}`;

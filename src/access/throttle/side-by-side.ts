@@ -2,8 +2,9 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Room } from "./window.ts";
 
 /**
- * Runs a task when each subject of the task has fewer running tasks than remaining failures. A subject is an account or a network whose
- * failures are counted. `rooms` returns the remaining failures of each subject, and throws if a subject has none.
+ * Runs a task when each subject of the task has fewer running tasks than remaining failures. A subject is an account or
+ * a network whose failures are counted. `rooms` returns the remaining failures of each subject, and throws if a subject
+ * has none.
  */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
@@ -19,8 +20,8 @@ interface Waiter {
 }
 
 /**
- * Creates a function that limits concurrent tasks. Without the limit, an attacker could start many concurrent tasks before the first
- * failure is counted.
+ * Creates a function that limits concurrent tasks. Without the limit, an attacker could start many concurrent tasks
+ * before the first failure is counted.
  */
 export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
@@ -38,7 +39,9 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  /** Wakes only one waiting task. The task reads the remaining failures again, and may leave no room for the next task. */
+  /**
+   * Wakes only one waiting task. The task reads the remaining failures again, and may leave no room for the next task.
+   */
   function wake(): void {
     for (const waiter of waiters) {
       if (isFull(waiter.seen)) continue;
@@ -51,8 +54,8 @@ export function makeSideBySide(): SideBySide {
     try {
       for (;;) {
         const loadedRooms = await rooms();
-        // All numbers are read at the same moment, because a failure may have been counted for the first subject while the last subject was
-        // loaded.
+        // All numbers are read at the same moment, because a failure may have been counted for the first subject while
+        // the last subject was loaded.
         const seen = loadedRooms.map(({ subject, left }) => ({ subject, left: left() }));
         if (!isFull(seen)) {
           count(seen, 1);

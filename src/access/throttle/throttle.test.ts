@@ -182,7 +182,10 @@ test("deletes guesses that have left the window, and stores nothing that reveals
   await store.close();
 });
 
-/** Fails a number of consecutive times, ten times a minute, so that no try is refused. Returns the second after the last try. */
+/**
+ * Fails a number of consecutive times, ten times a minute, so that no try is refused. Returns the second after the last
+ * try.
+ */
 async function failInARow(throttle: Throttle, times: number, account: string, peer?: string): Promise<number> {
   let second = 0;
   for (let turn = 0; turn < times; turn++, second += 6) await throttle.fail(at(second, peer), account);

@@ -28,15 +28,18 @@ export const throttleCollections: readonly Collection[] = [
 /** Counts wrong credentials, per address and per account. */
 export interface Throttle {
   /**
-   * Returns how many more failures are allowed from this address and for this account. Ends the request (429) if there are none left.
-   * Called before a password is hashed, because a hash takes much time.
+   * Returns how many more failures are allowed from this address and for this account. Ends the request (429) if there
+   * are none left. Called before a password is hashed, because a hash takes much time.
    */
   check(call: Call, account?: string): Eventually<number>;
-  /** Counts a wrong credential. It is counted in memory when the function returns, and in the store when the promise resolves. */
+  /**
+   * Counts a wrong credential. It is counted in memory when the function returns, and in the store when the promise
+   * resolves.
+   */
   fail(call: Call, account?: string): Eventually<void>;
   /**
-   * Returns the changes that delete entries that have expired at `now` (milliseconds since the epoch). The service applies them every
-   * minute.
+   * Returns the changes that delete entries that have expired at `now` (milliseconds since the epoch). The service
+   * applies them every minute.
    */
   due?(now: number): readonly Change[];
 }
@@ -44,8 +47,8 @@ export interface Throttle {
 /** A throttle for password checks. `account` is the login name, even if no account has this name. */
 export interface LoginThrottle extends Throttle {
   /**
-   * Returns the remaining failures of each subject that a failure would be counted for: the address, its /48 (IPv6) and the account. Ends
-   * the request (429) if one has none left.
+   * Returns the remaining failures of each subject that a failure would be counted for: the address, its /48 (IPv6) and
+   * the account. Ends the request (429) if one has none left.
    */
   look(call: Call, account: string): Eventually<readonly Room[]>;
   /** Returns true if the account recently logged in from this address. */
@@ -55,13 +58,13 @@ export interface LoginThrottle extends Throttle {
   /** Returns how many more probes this address may make. Ends the request (429) if there are none left. */
   checkProbes(call: Call): Eventually<number>;
   /**
-   * Runs a task that reveals whether a name is taken, or creates an account. The result of the task says whether it counts. Ends the
-   * request (429) if this address has made too many probes. Probes do not block logins.
+   * Runs a task that reveals whether a name is taken, or creates an account. The result of the task says whether it
+   * counts. Ends the request (429) if this address has made too many probes. Probes do not block logins.
    */
   probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T>;
   /**
-   * Forgives all failures of an account. Also forgives the failures of the current window of every address, because the service does not
-   * know which address the user has.
+   * Forgives all failures of an account. Also forgives the failures of the current window of every address, because the
+   * service does not know which address the user has.
    */
   unlock(account: string, now: number): Promise<void>;
 }
@@ -82,15 +85,18 @@ export interface LoginThrottleOptions {
   /** The length of the sliding window, in seconds. Default: 60. */
   readonly windowSeconds?: number;
   /**
-   * The number of consecutive failures of one account after which only one try per window is allowed. A right password ends this. Default:
-   * 100.
+   * The number of consecutive failures of one account after which only one try per window is allowed. A right password
+   * ends this. Default: 100.
    */
   readonly ceiling?: number;
   /** How long an address remains known after a login, in seconds. Default: 30 days. */
   readonly knownSeconds?: number;
 }
 
-/** The maximum number of known addresses of one account. A person uses fewer. The least recently used addresses are deleted. */
+/**
+ * The maximum number of known addresses of one account. A person uses fewer. The least recently used addresses are
+ * deleted.
+ */
 const maxKnownAddresses = 32;
 /** A login is recorded once a day for each address. */
 const noteEveryMs = 24 * 3600 * 1000;
@@ -105,9 +111,9 @@ const checks: ChecksOf<LoginThrottleOptions> = {
 };
 
 /**
- * Creates the throttle. Failures count against the address, its /48 (IPv6, with ten times the limit) and the account. An address from which
- * the account recently logged in has a separate count, and its /48 does not block its logins. So attackers at other addresses cannot lock a
- * user out.
+ * Creates the throttle. Failures count against the address, its /48 (IPv6, with ten times the limit) and the account.
+ * An address from which the account recently logged in has a separate count, and its /48 does not block its logins. So
+ * attackers at other addresses cannot lock a user out.
  */
 export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   requireOptions(options, checks, { of: "loginThrottle" });

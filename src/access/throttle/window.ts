@@ -8,7 +8,8 @@ export const guessesCollection: Collection = {
   key: "integer",
   columns: [
     /**
-     * The subject that the try is counted for: an account, a network or site, an account at a network, or the probes of a network or site.
+     * The subject that the try is counted for: an account, a network or site, an account at a network, or the probes of
+     * a network or site.
      */
     { name: "subject", type: "text" },
     /** The time of the try, in milliseconds since the epoch. */
@@ -21,8 +22,8 @@ export const guessesCollection: Collection = {
 export interface Room {
   readonly subject: string;
   /**
-   * Returns how many more failures are allowed at this moment. Subtracts the failures that were counted since the room was read. Ends the
-   * request (429) if there are none left.
+   * Returns how many more failures are allowed at this moment. Subtracts the failures that were counted since the room
+   * was read. Ends the request (429) if there are none left.
    */
   left(): number;
 }
@@ -48,13 +49,17 @@ export interface GuessWindow {
 /** The maximum number of subjects whose latest tries are in memory. The store has the tries of all subjects. */
 const maxSubjects = 10_000;
 
-/** Makes the window. Memory counts the tries that the store has not written yet, so a burst is limited from its first failure. */
+/**
+ * Makes the window. Memory counts the tries that the store has not written yet, so a burst is limited from its first
+ * failure.
+ */
 export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindow {
   const windowMs = windowSeconds * 1000;
   const recent = new Map<string, number[]>();
 
   function room(subject: string, now: number, { limit, since = null }: Allowance): Eventually<Room> {
-    // Tries with a time in the future are ignored. Otherwise a clock that was set back would block callers until the old time is reached.
+    // Tries with a time in the future are ignored. Otherwise a clock that was set back would block callers until the
+    // old time is reached.
     const until = now + windowMs;
     const from = Math.max(now - windowMs, since === null || since > until ? -Infinity : since);
     const where = whereWithin(subject, from, until);
@@ -80,7 +85,8 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
 
   function count(subject: string, now: number, limit: number): Change {
     const times = [...(recent.get(subject) ?? []), now].slice(-limit);
-    // The entry is deleted and inserted again, so that the first entry of the map is the subject with the oldest latest try.
+    // The entry is deleted and inserted again, so that the first entry of the map is the subject with the oldest latest
+    // try.
     recent.delete(subject);
     recent.set(subject, times);
     if (recent.size > maxSubjects) recent.delete(recent.keys().next().value!);

@@ -167,7 +167,8 @@ async function* convertPages(pages: AsyncIterable<readonly object[]>): AsyncGene
 }
 
 /**
- * Reads only the settings of the database. The other settings are not checked, because a restore needs no secret and must not create one.
+ * Reads only the settings of the database. The other settings are not checked, because a restore needs no secret and
+ * must not create one.
  */
 async function readDatabase(): Promise<Readings> {
   return (await requireSettings("database", "accessSeconds")).readings;
@@ -189,7 +190,10 @@ function requireSQLite(database: Database, otherwise: string, mayCreate: boolean
   return database.path;
 }
 
-/** Parses the name of a database. The error message does not repeat a wrong name, because the name may contain a password. */
+/**
+ * Parses the name of a database. The error message does not repeat a wrong name, because the name may contain a
+ * password.
+ */
 function requireDatabase(what: string, text: string): Database {
   const parsed = parseDatabase(text);
   if (!("value" in parsed)) throw new UsageError(`The argument for ${what} ${parsed.wrong.join(" ")}`);

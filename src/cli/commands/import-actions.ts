@@ -24,11 +24,12 @@ export interface RecordImportCommand {
   readonly json?: boolean;
 }
 
-// The number of records in a transaction: enough to share a disk sync, but few enough to let the service write in between.
+// The number of records in a transaction: enough to share a disk sync, but few enough to let the service write in
+// between.
 const BATCH = 500;
 /**
- * The length of the records after which a transaction ends, in characters. Each record is the body of a request, and the service limits the
- * memory for the bodies of one caller.
+ * The length of the records after which a transaction ends, in characters. Each record is the body of a request, and
+ * the service limits the memory for the bodies of one caller.
  */
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
@@ -43,8 +44,8 @@ interface Source {
 type Reported = RefusedLine & { readonly resource?: string };
 
 /**
- * Imports records from a file, or from several files whose records refer to each other. Reports every line that was refused, and the number
- * of imported lines.
+ * Imports records from a file, or from several files whose records refer to each other. Reports every line that was
+ * refused, and the number of imported lines.
  */
 export async function importFiles(names: readonly string[], options: RecordImportCommand): Promise<void> {
   const { withIds = false, dryRun = false, json = false } = options;
@@ -138,7 +139,10 @@ async function importSources(
   return imported;
 }
 
-/** Reads a file again, and sets its references to records of later files. Returns the number of lines whose references have no target. */
+/**
+ * Reads a file again, and sets its references to records of later files. Returns the number of lines whose references
+ * have no target.
+ */
 async function connectAll(
   run: RecordImport,
   { lines, unit }: ImportFile,
@@ -241,7 +245,10 @@ async function importAll(
   return imported;
 }
 
-/** Describes the place at which an interrupted import continues. Records that refer to later lines are imported after the last line. */
+/**
+ * Describes the place at which an interrupted import continues. Records that refer to later lines are imported after
+ * the last line.
+ */
 function describePlace(
   next: { readonly line: number; readonly place?: number },
   { unit }: ImportFile,

@@ -14,7 +14,8 @@ export interface ImportCommandOptions {
   readonly json?: boolean;
 }
 
-// The number of users in a transaction: enough to share a disk sync, but few enough to let the service write in between.
+// The number of users in a transaction: enough to share a disk sync, but few enough to let the service write in
+// between.
 const BATCH = 500;
 
 /** The results of the import so far. */
@@ -35,8 +36,8 @@ export async function importFile(
   const tally: Tally = { imported: 0, skipped: 0, refused: 0, refusedLines: [] };
   await withOperator(
     async (operator) => {
-      // Creates the first administrator before the users. Otherwise a user in the file could take the administrator's username, and the
-      // next start of the service could not create the administrator.
+      // Creates the first administrator before the users. Otherwise a user in the file could take the administrator's
+      // username, and the next start of the service could not create the administrator.
       const first = await operator.makeFirstAdministrator();
       if (first !== null) printError(`${describeFirstAdministrator(first)}\n`);
       await importAll(operator, file, { staffIsAdmin, json }, tally);

@@ -23,9 +23,9 @@ export interface NewKeyOptions extends Output {
 const SLACK_SECONDS = 60;
 
 /**
- * Adds a key to the key file. The first key in the file signs, and the others only verify. If the file has no key and there is a secret, a
- * service may be signing with the key that is derived from the secret. This derived key is then stored first, so that its tokens stay valid
- * when the service starts to use the file.
+ * Adds a key to the key file. The first key in the file signs, and the others only verify. If the file has no key and
+ * there is a secret, a service may be signing with the key that is derived from the secret. This derived key is then
+ * stored first, so that its tokens stay valid when the service starts to use the file.
  */
 export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void> {
   const { file, readings, problems } = await requireKeySettings();
@@ -45,8 +45,8 @@ function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[
   const countBefore = problems.length;
   const secret = findSecret(readings, problems);
   const { secret: secretReading, secretFile, database } = readings;
-  // If one of these settings is wrong, the derived key is unknown. A key file without the derived key would make the tokens of that key
-  // invalid.
+  // If one of these settings is wrong, the derived key is unknown. A key file without the derived key would make the
+  // tokens of that key invalid.
   if (problems.length > countBefore || secretReading.isWrong || secretFile.isWrong || database.isWrong)
     throw new ConfigError(problems);
   return secret === null ? [] : [derivedKey(secret)];
@@ -115,7 +115,10 @@ function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
   throw new CommandFailed(`There is no key ${kid}. latchkey key list shows them.`, "not_found");
 }
 
-/** Throws if tokens of the key may still be valid. Its last token expires one token lifetime after the key stopped signing. */
+/**
+ * Throws if tokens of the key may still be valid. Its last token expires one token lifetime after the key stopped
+ * signing.
+ */
 function requireUnused(key: StoredKey, accessSeconds: number): void {
   const since = key.jwk.stopped_signing_at;
   if (since === undefined) return;
@@ -135,7 +138,9 @@ interface KeySettings {
   readonly problems: string[];
 }
 
-/** Reads only the settings for keys, because the operator may make the first key before the other settings are complete. */
+/**
+ * Reads only the settings for keys, because the operator may make the first key before the other settings are complete.
+ */
 async function requireKeySettings(): Promise<KeySettings> {
   const { readings, problems } = await requireSettings("signingKeys", "accessSeconds");
   const { signingKeys, accessSeconds } = readings;

@@ -67,16 +67,16 @@ const nowAsDeclared =
   "All tables match their declarations: start the new version. Old columns and tables are now removed. If this is interrupted, the next latchkey db migrate continues it.";
 
 /**
- * Throws if `--allow-data-loss` names an unknown column. Without this check, a misspelled name would have no effect, and no message would
- * say so.
+ * Throws if `--allow-data-loss` names an unknown column. Without this check, a misspelled name would have no effect,
+ * and no message would say so.
  */
 function requireColumns({ strangers }: Plan): void {
   if (strangers.length > 0) throw new UsageError(strangers.map((each) => `--allow-data-loss: ${each}`).join("\n"));
 }
 
 /**
- * Returns the exit code: 0 if a start of the service makes all changes, 3 if `latchkey db migrate` is needed, 1 if the migration cannot
- * start yet.
+ * Returns the exit code: 0 if a start of the service makes all changes, 3 if `latchkey db migrate` is needed, 1 if the
+ * migration cannot start yet.
  */
 function exitFor({ obstacles, renames, tables }: Plan): number {
   if (obstacles.length + renames.length > 0) return exits.failed;
@@ -84,8 +84,8 @@ function exitFor({ obstacles, renames, tables }: Plan): number {
 }
 
 /**
- * If a column is no longer declared and a new one has the same type, asks whether the column was renamed. Returns the renamed columns. Asks
- * nothing without a terminal.
+ * If a column is no longer declared and a new one has the same type, asks whether the column was renamed. Returns the
+ * renamed columns. Asks nothing without a terminal.
  */
 async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
   if (renames.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) return [];

@@ -72,7 +72,10 @@ async function* formatRecords(
   }
 }
 
-/** Writes a new file. It has a temporary name until it is complete. Throws if the file exists already, because it may be the only copy. */
+/**
+ * Writes a new file. It has a temporary name until it is complete. Throws if the file exists already, because it may be
+ * the only copy.
+ */
 async function writeNew(name: string, texts: AsyncIterable<string>): Promise<void> {
   const part = `${name}.exporting-${randomBytes(6).toString("hex")}`;
   if (lstatSync(name, { throwIfNoEntry: false }) !== undefined) throw alreadyThere(name);

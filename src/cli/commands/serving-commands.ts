@@ -31,8 +31,8 @@ export function addServingCommands(program: Command): void {
 }
 
 /**
- * Sets the port from the argument, which has priority over the settings. Does nothing in a worker: the primary process passes the port to
- * it, which may be a random one.
+ * Sets the port from the argument, which has priority over the settings. Does nothing in a worker: the primary process
+ * passes the port to it, which may be a random one.
  */
 function takePort(port: string | undefined): void {
   if (port === undefined || !cluster.isPrimary) return;

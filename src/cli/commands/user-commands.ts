@@ -71,7 +71,8 @@ interface CreateOptions extends Output, PasswordOptions {
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, email, username, admin = false, json = false } = options;
-  // Checked here and not by the parser, because the parser would report a missing `--name` instead of a misspelled `--nam`.
+  // Checked here and not by the parser, because the parser would report a missing `--name` instead of a misspelled
+  // `--nam`.
   if (name === undefined || email === undefined)
     throw new UsageError(`Write ${name === undefined ? "--name NAME" : "--email ADDRESS"} too.`);
   const { password, isDrawn } = await obtainPassword(options);

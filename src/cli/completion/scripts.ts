@@ -1,6 +1,7 @@
 import type { CompletedOption, CompletionContext } from "./command-tree.ts";
 
-// Each script contains a table of the places (commands with the words that may follow them) and a few lines that search the table.
+// Each script contains a table of the places (commands with the words that may follow them) and a few lines that search
+// the table.
 
 /** Returns the script for bash 3.2 and later, for use with `source`. */
 export function bashScript(places: readonly CompletionContext[]): string {

@@ -1,7 +1,10 @@
 import { fork } from "node:child_process";
 import type { FromServing, ToServing } from "./messages.ts";
 
-/** A serving process of `latchkey dev`. It loads the files, serves, and stops. Each step waits for a message of the watching process. */
+/**
+ * A serving process of `latchkey dev`. It loads the files, serves, and stops. Each step waits for a message of the
+ * watching process.
+ */
 export interface Child {
   send(kind: ToServing["kind"]): void;
   /** Lets the process finish its requests and stop. Resolves when it has exited. */

@@ -6,7 +6,10 @@ import { onTerminal, createPainter } from "../output.ts";
 /** The folder of the project for mails if the settings name no mail server and no other folder. */
 const FOLDER = "mails";
 
-/** Returns the environment with mail turned on. If the settings do not configure mail, mails become files in a folder of the project. */
+/**
+ * Returns the environment with mail turned on. If the settings do not configure mail, mails become files in a folder of
+ * the project.
+ */
 export function withMail(environment: Environment, { settings = {} }: ConfigFile): Environment {
   const isGiven = (name: string, key: keyof typeof settings): boolean =>
     (environment[name] ?? "") !== "" || settings[key] !== undefined;
@@ -18,8 +21,8 @@ export function withMail(environment: Environment, { settings = {} }: ConfigFile
 }
 
 /**
- * Returns a function that wraps a sender of mails. The new sender also shows the recipient, the subject, the links and the codes of each
- * mail.
+ * Returns a function that wraps a sender of mails. The new sender also shows the recipient, the subject, the links and
+ * the codes of each mail.
  */
 export function showingMails(stream: NodeJS.WriteStream): (send: SendMail) => SendMail {
   const paint = createPainter(stream);

@@ -9,9 +9,9 @@ import { waitForAddress } from "./taken-port.ts";
 import { watchFiles } from "./watching.ts";
 
 /**
- * Runs `latchkey dev`: serves, and restarts when a file of the service has changed. The old process serves until the new process has loaded
- * the files, so a broken file does not interrupt the service. A third process has already loaded the package and waits, so the next restart
- * only loads the files of the project.
+ * Runs `latchkey dev`: serves, and restarts when a file of the service has changed. The old process serves until the
+ * new process has loaded the files, so a broken file does not interrupt the service. A third process has already loaded
+ * the package and waits, so the next restart only loads the files of the project.
  */
 export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve) => {
@@ -54,7 +54,8 @@ class Watch {
     this.#question = null;
     this.#waiting?.drop();
     this.#waiting = null;
-    // If an earlier start is not finished, the new start replaces it, and also reports the changed files of the earlier one.
+    // If an earlier start is not finished, the new start replaces it, and also reports the changed files of the earlier
+    // one.
     const before = this.#next === null ? [] : this.#start.files;
     this.#start = { at: performance.now(), files: [...new Set([...before, ...changed])] };
     this.#next?.discard();
@@ -98,7 +99,9 @@ class Watch {
     }
   }
 
-  /** Stops the old process and lets the new one listen. Only one process at a time may use the port and the database. */
+  /**
+   * Stops the old process and lets the new one listen. Only one process at a time may use the port and the database.
+   */
   async #takeOver(child: Child): Promise<void> {
     await this.#serving?.stop();
     this.#serving = null;
@@ -149,7 +152,10 @@ class Watch {
     });
   }
 
-  /** Forgets a process that ended unexpectedly, and reports how it ended. The process itself has already reported its fault. */
+  /**
+   * Forgets a process that ended unexpectedly, and reports how it ended. The process itself has already reported its
+   * fault.
+   */
   #ended(child: Child, how: string): void {
     if (child === this.#spare) this.#spare = null;
     if (child !== this.#serving && child !== this.#next) return;

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { isOfPackages } from "./package-files.ts";
 
 /**
- * Reports every file of the project that is imported from now on, before it is read, and every imported file that is missing. Does not
- * report files in `node_modules` or files of this package.
+ * Reports every file of the project that is imported from now on, before it is read, and every imported file that is
+ * missing. Does not report files in `node_modules` or files of this package.
  */
 export function reportLoadedFiles(report: (file: string) => void): void {
   const reportedFiles = new Set<string>();

@@ -7,13 +7,13 @@ export type FromServing =
   /** Everything is loaded, but nothing is open yet. */
   | { readonly kind: "prepared" }
   /**
-   * The service listens. `welcome` is the message for the first start. `port` is the port that the system chose, or null if the settings
-   * name one.
+   * The service listens. `welcome` is the message for the first start. `port` is the port that the system chose, or
+   * null if the settings name one.
    */
   | { readonly kind: "serving"; readonly welcome: string; readonly url: string; readonly port: number | null }
   /**
-   * The service cannot start with the current files. `taken` is the address if another program uses it. `migration` has the tables if they
-   * need a migration.
+   * The service cannot start with the current files. `taken` is the address if another program uses it. `migration` has
+   * the tables if they need a migration.
    */
   | {
       readonly kind: "failed";
@@ -23,8 +23,8 @@ export type FromServing =
     };
 
 /**
- * The messages of the watching process to the serving one. `warm` prepares for a fast start, `load` loads the files, and `listen` opens the
- * database and the port.
+ * The messages of the watching process to the serving one. `warm` prepares for a fast start, `load` loads the files,
+ * and `listen` opens the database and the port.
  */
 export type ToServing = { readonly kind: "warm" | "load" | "listen" | "stop" };
 

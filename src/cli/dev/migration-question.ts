@@ -12,9 +12,9 @@ export interface Question {
 }
 
 /**
- * Asks whether to try again after a migration, or to empty the tables that do not fit. Offers to empty them only if the database is a
- * SQLite file and `tables` is not empty. The file is copied first. Calls `done` with the message about emptied tables, or with null to try
- * again. Returns null if there is no terminal to ask.
+ * Asks whether to try again after a migration, or to empty the tables that do not fit. Offers to empty them only if the
+ * database is a SQLite file and `tables` is not empty. The file is copied first. Calls `done` with the message about
+ * emptied tables, or with null to try again. Returns null if there is no terminal to ask.
  */
 export function askHowToGoOn(
   { tables, file }: NeededMigration,
@@ -25,7 +25,8 @@ export function askHowToGoOn(
   const emptying = `, or "empty" to empty ${tables.join(", ")} (a copy of the database is kept)`;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const drop = (): void => lines.close();
-  // Calls the listeners of this process. On Windows, `process.kill` would end the process before they could close resources.
+  // Calls the listeners of this process. On Windows, `process.kill` would end the process before they could close
+  // resources.
   lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
   lines.setPrompt(visible(`Press Enter to try again${mayEmpty ? emptying : ""}: `));
   lines.prompt();

@@ -4,8 +4,8 @@ import { onTerminal, createPainter, type Paint, type Style } from "../output.ts"
 import { explainFault } from "./source-lines.ts";
 
 /**
- * Returns an observer that writes a readable log: one line per request, with the reason if it was refused, and faults with their source
- * lines.
+ * Returns an observer that writes a readable log: one line per request, with the reason if it was refused, and faults
+ * with their source lines.
  */
 export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observer {
   const paint = createPainter(stream);
@@ -26,7 +26,8 @@ export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observ
       case "refused":
         return write(paint("yellow", `refused before the request was complete: ${observation.detail}`));
       default:
-        // A refused credential is already in the line of its request. All other observations are only for permanent logs.
+        // A refused credential is already in the line of its request. All other observations are only for permanent
+        // logs.
         return undefined;
     }
   };
@@ -59,7 +60,10 @@ function formatMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`.padStart(7);
 }
 
-/** Makes a text safe to print. Paths and field names come from the caller, so control characters are escaped and the length is limited. */
+/**
+ * Makes a text safe to print. Paths and field names come from the caller, so control characters are escaped and the
+ * length is limited.
+ */
 function printable(text: string): string {
   return visible(text.slice(0, 500));
 }

@@ -24,7 +24,10 @@ interface Loaded {
   readonly settings: Settings;
 }
 
-/** Runs the serving process of `latchkey dev`. It acts on the messages of the watching process, and ends when that process ends. */
+/**
+ * Runs the serving process of `latchkey dev`. It acts on the messages of the watching process, and ends when that
+ * process ends.
+ */
 export function serveForDev(): void {
   const directory = process.cwd();
   const paint = createPainter(process.stdout);
@@ -82,8 +85,8 @@ export function serveForDev(): void {
       });
     });
   });
-  // Ctrl-C sends SIGINT to both processes. This process ignores the signal and waits for `stop`. If the watching process has exited, the
-  // `disconnect` event below stops this process.
+  // Ctrl-C sends SIGINT to both processes. This process ignores the signal and waits for `stop`. If the watching
+  // process has exited, the `disconnect` event below stops this process.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => undefined);
   process.on("disconnect", () => void steps.stop());
@@ -102,8 +105,8 @@ function explainFailure(error: unknown, formatFault: (error: unknown, isReported
 }
 
 /**
- * Returns the tables that need a migration. Offers to empty them only if all of them belong to the project. The tables of Latchkey itself
- * are never emptied, because users and their login data belong together.
+ * Returns the tables that need a migration. Offers to empty them only if all of them belong to the project. The tables
+ * of Latchkey itself are never emptied, because users and their login data belong together.
  */
 function buildNeededMigration(
   { collections }: MigrationNeeded,

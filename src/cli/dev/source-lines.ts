@@ -17,9 +17,9 @@ interface SourceLocation {
 }
 
 /**
- * Describes a fault: its message, the source lines around its first stack frame in the project, all its frames in the project, and its
- * causes. Leaves out the message if `isReported` is true. A message may contain input of the caller. So control characters are escaped, and no
- * line of the message counts as a frame.
+ * Describes a fault: its message, the source lines around its first stack frame in the project, all its frames in the
+ * project, and its causes. Leaves out the message if `isReported` is true. A message may contain input of the caller.
+ * So control characters are escaped, and no line of the message counts as a frame.
  */
 export function explainFault(error: unknown, directory: string, paint: Paint, isReported = false): string {
   if (!(error instanceof Error)) return paint("red", visibleLines(`thrown: ${String(error)}`));
@@ -82,8 +82,8 @@ function sourceAround({ file, line, column }: SourceLocation, directory: string,
 }
 
 /**
- * Reads a regular file of the project, of at most 1 MiB. Returns null for any other file: a device may have no end, and a link may lead out
- * of the project.
+ * Reads a regular file of the project, of at most 1 MiB. Returns null for any other file: a device may have no end, and
+ * a link may lead out of the project.
  */
 function readSource(file: string, directory: string): string | null {
   try {

@@ -9,8 +9,8 @@ export interface Patience {
 const patience: Patience = { everyMs: 1000, withinMs: 60_000 };
 
 /**
- * Waits until no program listens at an address. Calls `report` with true when the address is free, or with false after the time limit. `drop`
- * cancels the wait.
+ * Waits until no program listens at an address. Calls `report` with true when the address is free, or with false after
+ * the time limit. `drop` cancels the wait.
  */
 export function waitForAddress(
   address: ListenAddress,

@@ -4,8 +4,8 @@ import { openInMemory } from "../../service/system/in-memory.ts";
 const EMPTY = "latchkey:empty";
 
 /**
- * Does the work of a start once in advance: imports a TypeScript module and assembles a service. The real start then takes a tenth of the
- * time, because Node and V8 have loaded and compiled the code.
+ * Does the work of a start once in advance: imports a TypeScript module and assembles a service. The real start then
+ * takes a tenth of the time, because Node and V8 have loaded and compiled the code.
  */
 export async function warmUp(): Promise<void> {
   const hooks = registerHooks({

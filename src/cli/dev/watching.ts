@@ -3,8 +3,8 @@ import { existsSync, readFileSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
 /**
- * The time without further changes after which files are checked, in milliseconds. An editor writes a file in several steps, and a change
- * of the Git branch writes many files.
+ * The time without further changes after which files are checked, in milliseconds. An editor writes a file in several
+ * steps, and a change of the Git branch writes many files.
  */
 const QUIET_MS = 40;
 
@@ -15,8 +15,8 @@ export interface FileWatch {
 }
 
 /**
- * Calls `changed` with the files whose content has changed. Watches directories instead of files, because editors replace files. If a
- * directory is missing, watches its nearest existing parent.
+ * Calls `changed` with the files whose content has changed. Watches directories instead of files, because editors
+ * replace files. If a directory is missing, watches its nearest existing parent.
  */
 export function watchFiles(changed: (files: readonly string[]) => void): FileWatch {
   const contents = new Map<string, string | null>();

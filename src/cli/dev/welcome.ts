@@ -5,7 +5,10 @@ import { formatTable } from "../output.ts";
 import { listRoutes } from "../routes.ts";
 import { administratorLines, followable } from "../serving/banner.ts";
 
-/** Returns the message for the first start: the URLs, the routes of the project, and the first password, which is shown only once. */
+/**
+ * Returns the message for the first start: the URLs, the routes of the project, and the first password, which is shown
+ * only once.
+ */
 export function welcome(service: {
   readonly settings: Settings;
   readonly config: ConfigFile;

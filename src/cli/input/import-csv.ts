@@ -11,9 +11,13 @@ export type CSVLine =
 export interface CSVRules {
   /** Reads the header. Throws `CommandFailed` if it is invalid. */
   readColumns(cells: readonly string[]): readonly string[];
-  /** Returns true if values of this column have no line breaks. If such a value has one, its closing quote is missing. */
+  /**
+   * Returns true if values of this column have no line breaks. If such a value has one, its closing quote is missing.
+   */
   isOneLine(column: string): boolean;
-  /** True if an empty cell means no value and a cell with `""` means an empty text. If false, both mean an empty text. */
+  /**
+   * True if an empty cell means no value and a cell with `""` means an empty text. If false, both mean an empty text.
+   */
   readonly marksNull: boolean;
 }
 
@@ -24,15 +28,15 @@ interface Row {
 }
 
 /**
- * The maximum number of lines of a row with quoted values. If a row has more lines, its closing quote is assumed to be missing. The number
- * is the default maximum length of a text, because a text cannot have more lines than characters.
+ * The maximum number of lines of a row with quoted values. If a row has more lines, its closing quote is assumed to be
+ * missing. The number is the default maximum length of a text, because a text cannot have more lines than characters.
  */
 const MAX_HEIGHT = 10_000;
 
 /**
- * Reads CSV (RFC 4180) with a header row, separated by commas, semicolons or tabs. If a quote has no end, only its line is refused and not
- * the rest of the file. A line break in a column that allows only one line shows that the closing quote is missing. The lines are then read
- * separately.
+ * Reads CSV (RFC 4180) with a header row, separated by commas, semicolons or tabs. If a quote has no end, only its line
+ * is refused and not the rest of the file. A line break in a column that allows only one line shows that the closing
+ * quote is missing. The lines are then read separately.
  */
 export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): AsyncGenerator<CSVLine> {
   const lines = lookAhead(source);
@@ -79,8 +83,8 @@ async function readRow(
 }
 
 /**
- * Returns true if a quote must be missing: a value of a one-line column has a line break, or the row and the header differ in their number
- * of values.
+ * Returns true if a quote must be missing: a value of a one-line column has a line break, or the row and the header
+ * differ in their number of values.
  */
 function hasBreak(cells: Row["cells"], columns: readonly string[], { isOneLine }: CSVRules): boolean {
   return (

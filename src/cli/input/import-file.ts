@@ -73,7 +73,10 @@ async function openFile(name: string, format: ImportFormat | null, reading: Entr
   };
 }
 
-/** Returns the error for an import that stopped early. Appends the text `before` if records were imported before the error. */
+/**
+ * Returns the error for an import that stopped early. Appends the text `before` if records were imported before the
+ * error.
+ */
 export function importError(error: unknown, imported: number, before: string): CommandFailed {
   const reason = describeError(error);
   return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);
@@ -93,7 +96,9 @@ function requireFileSize(name: string): number {
 /** Replaces bytes of the file that are not UTF-8. No text may contain this character. */
 const BROKEN = "\uFFFF";
 
-/** Decodes the text as it arrives. Invalid UTF-8 becomes `BROKEN`, so only its line is refused and not the whole file. */
+/**
+ * Decodes the text as it arrives. Invalid UTF-8 becomes `BROKEN`, so only its line is refused and not the whole file.
+ */
 async function* decoded(input: Readable, count: (bytes: number) => void): AsyncGenerator<string> {
   const [decoder, strict] = [new TextDecoder(), new TextDecoder("utf-8", { fatal: true })];
   let isBroken = false;
@@ -109,8 +114,8 @@ async function* decoded(input: Readable, count: (bytes: number) => void): AsyncG
   yield shown(decoder.decode());
 
   /**
-   * Replaces U+FFFD, which the decoder writes for invalid bytes, by `BROKEN`. Before the first invalid bytes, U+FFFD is an ordinary
-   * character of the file.
+   * Replaces U+FFFD, which the decoder writes for invalid bytes, by `BROKEN`. Before the first invalid bytes, U+FFFD is
+   * an ordinary character of the file.
    */
   function shown(text: string): string {
     return isBroken ? text.replaceAll("\uFFFD", BROKEN) : text;
@@ -222,7 +227,10 @@ function splitMembers(text: string): readonly string[] {
   return members;
 }
 
-/** Reads a JSON value with the same rules as the body of a request: no number is rounded, and a duplicate member is refused. */
+/**
+ * Reads a JSON value with the same rules as the body of a request: no number is rounded, and a duplicate member is
+ * refused.
+ */
 function readEntry(line: number, text: string, entry: EntryReader["entry"], otherwise: string): ReadLine {
   const value = parse(text);
   // An entry with invalid UTF-8 is refused later (`inUTF8`), with the names of its fields.

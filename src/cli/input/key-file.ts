@@ -36,8 +36,8 @@ interface FileJWK extends JWK {
 export type KeyState = "signs" | "verifies" | "verifies (public part only)";
 
 /**
- * Reads the keys of a JWK Set file, in their order. Returns an empty list if the file does not exist. Throws `SigningKeysError` if the
- * service could not use the file.
+ * Reads the keys of a JWK Set file, in their order. Returns an empty list if the file does not exist. Throws
+ * `SigningKeysError` if the service could not use the file.
  */
 export async function readKeyFile(file: string): Promise<readonly StoredKey[]> {
   if (isAbsent(file)) return [];
@@ -83,8 +83,8 @@ export function derivedKey(secret: Secret): StoredKey {
 }
 
 /**
- * Reads the file, changes its keys and replaces the file in one step, so that no process reads an incomplete file. Throws if another
- * command is changing the file at the same time.
+ * Reads the file, changes its keys and replaces the file in one step, so that no process reads an incomplete file.
+ * Throws if another command is changing the file at the same time.
  */
 export async function changeKeyFile<T>(
   named: string,
@@ -122,8 +122,8 @@ function openDraft(draft: string): number {
 }
 
 /**
- * Gives the new file the owner and the mode of the old one, because the service must still be able to read it if another user runs the
- * command.
+ * Gives the new file the owner and the mode of the old one, because the service must still be able to read it if
+ * another user runs the command.
  */
 function keepOwner(file: string, draft: string): void {
   const { uid, gid, mode } = statSync(file);

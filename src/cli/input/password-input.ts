@@ -6,8 +6,8 @@ import { CommandFailed, UsageError } from "../exit.ts";
 import { printError } from "../output.ts";
 
 /**
- * The options for the source of a new password. The password itself is never an argument, because every user of the machine can read the
- * arguments of commands.
+ * The options for the source of a new password. The password itself is never an argument, because every user of the
+ * machine can read the arguments of commands.
  */
 export interface PasswordOptions {
   readonly passwordStdin?: boolean;

@@ -4,7 +4,10 @@ import type { SchemeName, Settings } from "../../service/settings/settings.ts";
 import type { DrawnPassword, FirstAdministrator, UnusedPassword } from "../../service/users/first-administrator.ts";
 import { resolvePasswordFile } from "../../service/users/password-file.ts";
 
-/** Returns the text for the operator at startup: the addresses, the first password (only once), and a curl command for each scheme. */
+/**
+ * Returns the text for the operator at startup: the addresses, the first password (only once), and a curl command for
+ * each scheme.
+ */
 export function banner(settings: Settings, listening: string, latchkey: Latchkey): string {
   const { firstAdministrator, routes } = latchkey;
   const url = followable(listening);
@@ -28,14 +31,16 @@ export function banner(settings: Settings, listening: string, latchkey: Latchkey
   return `${lines.join("\n")}\n`;
 }
 
-/** Returns the URL with a local address if the service listens on all addresses, because browsers do not open 0.0.0.0. */
+/**
+ * Returns the URL with a local address if the service listens on all addresses, because browsers do not open 0.0.0.0.
+ */
 export function followable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
 /**
- * Returns the lines about the first administrator. They report that it was created, that its password is not used yet, or that a password
- * in the settings has no effect.
+ * Returns the lines about the first administrator. They report that it was created, that its password is not used yet,
+ * or that a password in the settings has no effect.
  */
 export function administratorLines(
   settings: Pick<Settings, "adminPassword" | "database">,

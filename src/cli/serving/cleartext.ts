@@ -2,7 +2,8 @@ import { isLoopback } from "../../service/settings/rules.ts";
 import type { Settings } from "../../service/settings/settings.ts";
 
 /**
- * Returns a notice if passwords could travel without TLS, or if logins without TLS are refused. Returns null if there is nothing to report.
+ * Returns a notice if passwords could travel without TLS, or if logins without TLS are refused. Returns null if there
+ * is nothing to report.
  */
 export function cleartextNotice({ host, port, tls, trustedProxies, cleartextLogins }: Settings): string | null {
   if (cleartextLogins === "allow")

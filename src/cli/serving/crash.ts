@@ -7,13 +7,16 @@ const END_WITHIN_MS = 12_000;
 
 /** The reaction to an uncaught fault. */
 export interface CrashWatch {
-  /** Sets the function that finishes the active requests and stops the process. Before it is set, the process stops immediately. */
+  /**
+   * Sets the function that finishes the active requests and stops the process. Before it is set, the process stops
+   * immediately.
+   */
   finishWith(finish: () => void): void;
 }
 
 /**
- * From now on, the process reacts to an uncaught fault: it logs the fault, finishes active requests and exits with status 1. Only the
- * command does this. A program that embeds the toolkit decides for itself.
+ * From now on, the process reacts to an uncaught fault: it logs the fault, finishes active requests and exits with
+ * status 1. Only the command does this. A program that embeds the toolkit decides for itself.
  */
 export function watchForCrashes(log: Log | null): CrashWatch {
   let finish: (() => void) | null = null;
@@ -36,7 +39,10 @@ export function watchForCrashes(log: Log | null): CrashWatch {
   };
 }
 
-/** Logs the fault. If the log is turned off, writes to standard error, because the reason for the end of a process is always reported. */
+/**
+ * Logs the fault. If the log is turned off, writes to standard error, because the reason for the end of a process is
+ * always reported.
+ */
 function logFault(log: Log | null, message: string, error: unknown): void {
   const activeLog = log ?? makeLog("error", writeError)!;
   activeLog.observe({ kind: "notice", level: "error", message, error });

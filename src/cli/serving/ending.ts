@@ -6,8 +6,8 @@ import { exits } from "../exit.ts";
 const UNREAD_MS = 1000;
 
 /**
- * The time limit for the whole shutdown, of which active requests get 10 s. It is shorter than the 15 s after which the primary process
- * kills its workers.
+ * The time limit for the whole shutdown, of which active requests get 10 s. It is shorter than the 15 s after which the
+ * primary process kills its workers.
  */
 const MOST_SECONDS = 14;
 
@@ -16,7 +16,10 @@ export function endUnread(): void {
   setTimeout(() => process.exit(), UNREAD_MS).unref();
 }
 
-/** Exits the process after `MOST_SECONDS`, even if the shutdown does not finish, for example because of a blocked thread. */
+/**
+ * Exits the process after `MOST_SECONDS`, even if the shutdown does not finish, for example because of a blocked
+ * thread.
+ */
 export function endInTime(): void {
   setTimeout(() => {
     reportUnended(`It did not finish within ${MOST_SECONDS} s.`);

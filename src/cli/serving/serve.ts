@@ -31,7 +31,9 @@ const LOOK_MS = 5000;
 
 /** The steps of a shutdown. */
 interface Ending {
-  /** How long the port stays open. In this time, load balancers see from `/readyz` that they must use another process. */
+  /**
+   * How long the port stays open. In this time, load balancers see from `/readyz` that they must use another process.
+   */
   readonly noticeSeconds: number;
   /** How long idle connections are then kept, so that requests in transit are still answered. */
   readonly idleSeconds: number;
@@ -40,7 +42,8 @@ interface Ending {
 const endings = {
   direct: { noticeSeconds: 0, idleSeconds: 0.25 },
   /**
-   * With the configurations in docs/proxies.md, HAProxy asks `/readyz` every second, and nginx keeps an idle connection for two seconds.
+   * With the configurations in docs/proxies.md, HAProxy asks `/readyz` every second, and nginx keeps an idle connection
+   * for two seconds.
    */
   behindProxy: { noticeSeconds: 2, idleSeconds: 3 },
   /** For a worker that another worker replaces. Other workers continue to answer on the port. */
@@ -76,13 +79,13 @@ function endUnstarted(): void {
 }
 
 async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
-  // Makes V8 collect short-lived objects in the main thread only. If all cores are busy, the main thread would wait for V8's helper threads
-  // longer than they save.
+  // Makes V8 collect short-lived objects in the main thread only. If all cores are busy, the main thread would wait for
+  // V8's helper threads longer than they save.
   setFlagsFromString("--no-parallel-scavenge");
-  // Makes V8 create all objects as short-lived ones. By default, V8 decides this for each line of code: if 100 of its objects survive one
-  // collection, V8 creates all later objects of the line as long-lived ones. A single early collection can cause this. Such objects kept
-  // answered requests in memory after they were no longer used: about one process in ten read a user at 0.6 to 0.8 of the speed until it
-  // was restarted.
+  // Makes V8 create all objects as short-lived ones. By default, V8 decides this for each line of code: if 100 of its
+  // objects survive one collection, V8 creates all later objects of the line as long-lived ones. A single early
+  // collection can cause this. Such objects kept answered requests in memory after they were no longer used: about one
+  // process in ten read a user at 0.6 to 0.8 of the speed until it was restarted.
   setFlagsFromString("--no-allocation-site-pretenuring");
   const config = await loadConfigFile(process.cwd());
   // Checked before all settings are read, because `readSettings` creates a secret if there is none.
@@ -91,14 +94,16 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
     if (notice !== null && cluster.isPrimary) printError(`${notice}\n`);
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers, signals);
-  // SIGHUP is for the primary process, which then replaces its workers. A terminal sends it to all processes, so workers ignore it.
+  // SIGHUP is for the primary process, which then replaces its workers. A terminal sends it to all processes, so
+  // workers ignore it.
   signals.hangUpWith(cluster.isWorker ? () => undefined : signals.stop);
   // If the primary has died, messages to it fail. Ignored here, because Node then stops the worker.
   cluster.worker?.on("error", () => undefined);
   const sink = logSink(process.stdout);
   const log = makeLog(settings.log, sink.write);
   const crash = watchForCrashes(log);
-  // Writes the last lines of the log also if other code exits the process, or if Node exits it after the death of the primary.
+  // Writes the last lines of the log also if other code exits the process, or if Node exits it after the death of the
+  // primary.
   process.on("exit", () => log?.flush());
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
@@ -108,7 +113,8 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     tracer: await openTelemetry(),
     measured: sink.read,
     ...(others === null ? {} : { gatherMetrics: others.gather }),
-    // Output that is not a terminal is usually stored and read by other people. So the first password is written to a file instead.
+    // Output that is not a terminal is usually stored and read by other people. So the first password is written to a
+    // file instead.
     ...(process.stdout.isTTY ? {} : { passwordFile: resolvePasswordFile(settings) }),
   });
   others?.answerFrom(latchkey.metrics);
@@ -144,8 +150,8 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     if ("retire" in message) void end(endings.replaced);
   });
   watchFiles(settings, listener, log);
-  // This is the last step, because the program that reads the message may stop the process immediately. A URL omits a default port, so the
-  // port is read from the URL only if the settings have port 0.
+  // This is the last step, because the program that reads the message may stop the process immediately. A URL omits a
+  // default port, so the port is read from the URL only if the settings have port 0.
   announce({
     banner: banner(settings, listener.url + settings.basePath, latchkey),
     port: settings.port || Number(new URL(listener.url).port),
@@ -154,8 +160,8 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
 }
 
 /**
- * Throws if the service could not listen. Called before the start creates an administrator or a file. Does nothing if the settings have
- * mistakes, which are reported later.
+ * Throws if the service could not listen. Called before the start creates an administrator or a file. Does nothing if
+ * the settings have mistakes, which are reported later.
  */
 async function requireFreeAddressFor(environment: NodeJS.ProcessEnv, config: ConfigFile): Promise<void> {
   const problems: string[] = [];

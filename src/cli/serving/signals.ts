@@ -1,6 +1,9 @@
 /** The reactions to signals of the operator. The process reacts to them from its start. */
 export interface Signals {
-  /** Sets the reaction to SIGTERM and SIGINT. Before this call, they exit the process, because there is no work to finish. */
+  /**
+   * Sets the reaction to SIGTERM and SIGINT. Before this call, they exit the process, because there is no work to
+   * finish.
+   */
   stopWith(stop: () => void): void;
   /** Reacts as to SIGTERM. */
   stop(): void;
@@ -9,8 +12,8 @@ export interface Signals {
 }
 
 /**
- * Listens for the signals. Without a listener, SIGTERM does not stop the first process of a container, and a SIGHUP right after the start
- * would stop the process.
+ * Listens for the signals. Without a listener, SIGTERM does not stop the first process of a container, and a SIGHUP
+ * right after the start would stop the process.
  */
 export function hearSignals(): Signals {
   let stop = (): void => process.exit();

@@ -19,8 +19,8 @@ export interface ListenAddress {
 }
 
 /**
- * Thrown if the service cannot listen on its address. If this was a first start, the error contains the new administrator, because the
- * password is shown only once.
+ * Thrown if the service cannot listen on its address. If this was a first start, the error contains the new
+ * administrator, because the password is shown only once.
  */
 export class NotListening extends Error {
   readonly address: ListenAddress;
@@ -38,7 +38,10 @@ export class NotListening extends Error {
   }
 }
 
-/** Throws `NotListening` if the service could not listen on an address. Called before the start creates an administrator or a file. */
+/**
+ * Throws `NotListening` if the service could not listen on an address. Called before the start creates an administrator
+ * or a file.
+ */
 export async function requireFreeAddress({ host, port }: ListenAddress): Promise<void> {
   const server = createServer();
   try {
@@ -114,8 +117,8 @@ function listed(what: string, mistakes: readonly string[]): string {
 }
 
 /**
- * Returns a thrown value as text, with its stack if it has one, followed by its causes. Each cause appears once, because the causes may
- * form a circle.
+ * Returns a thrown value as text, with its stack if it has one, followed by its causes. Each cause appears once,
+ * because the causes may form a circle.
  */
 export function formatStack(error: unknown): string {
   const seen = new Set<unknown>();

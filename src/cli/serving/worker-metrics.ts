@@ -2,7 +2,9 @@ import type { Worker } from "node:cluster";
 import { problem } from "../../door/index.ts";
 import { countersOf, formatFamilies, mergeFamilies, type MetricFamily } from "../../door/ops.ts";
 
-/** How long the primary waits for a worker's metrics. After that, it uses the last counters that the worker has sent. */
+/**
+ * How long the primary waits for a worker's metrics. After that, it uses the last counters that the worker has sent.
+ */
 const workerPatienceMs = 1000;
 
 /** How long a worker waits until the primary sends the metrics of all workers. */
@@ -15,8 +17,8 @@ type FromWorker = { readonly counts: readonly MetricFamily[] } | { readonly metr
 type FromPrimary = { readonly wantsCounts: true } | { readonly metricsOf: number; readonly text: string };
 
 /**
- * Collects the metrics of all workers in the primary, because a scrape reaches only one worker and must report all. Keeps the counters of
- * stopped workers. Returns a function that must be called for each new worker.
+ * Collects the metrics of all workers in the primary, because a scrape reaches only one worker and must report all.
+ * Keeps the counters of stopped workers. Returns a function that must be called for each new worker.
  */
 export function gatherWorkerMetrics(): (worker: Worker) => void {
   // The last metrics of each live worker.
@@ -44,7 +46,8 @@ export function gatherWorkerMetrics(): (worker: Worker) => void {
       gathering ??= gather().finally(() => (gathering = null));
       void gathering.then((text) => say(worker, { metricsOf: message.metricsFor, text }));
     });
-    // Waits for the disconnect and not for the exit. At the exit, the last message of the worker may not have arrived yet.
+    // Waits for the disconnect and not for the exit. At the exit, the last message of the worker may not have arrived
+    // yet.
     worker.once("disconnect", () => {
       ended = mergeFamilies([ended, countersOf(lastMetrics.get(worker) ?? [])]);
       lastMetrics.delete(worker);
@@ -78,8 +81,8 @@ function say(worker: Worker, message: FromPrimary): void {
 /** The metrics of all workers, as one worker sends and receives them. */
 export interface WorkerMetrics {
   /**
-   * Returns the text for a scrape, with the metrics of all workers. Throws the problem `unavailable` if the primary does not answer in
-   * time.
+   * Returns the text for a scrape, with the metrics of all workers. Throws the problem `unavailable` if the primary
+   * does not answer in time.
    */
   gather(): Promise<string>;
   /** Sends the metrics to the primary, and answers its requests from now on. */

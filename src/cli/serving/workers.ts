@@ -21,7 +21,10 @@ export interface Retiring {
   readonly retire: true;
 }
 
-/** The message of a worker after an uncaught fault: it finishes its requests and stops, and another worker must replace it. */
+/**
+ * The message of a worker after an uncaught fault: it finishes its requests and stops, and another worker must replace
+ * it.
+ */
 export interface Leaving {
   readonly leaving: true;
 }
@@ -30,12 +33,12 @@ export interface Leaving {
 const KILL_AFTER_MS = 15_000;
 
 /**
- * Runs `count` worker processes that share the port. A worker that dies is replaced. SIGHUP replaces all workers, one after another.
- * SIGTERM stops all of them.
+ * Runs `count` worker processes that share the port. A worker that dies is replaced. SIGHUP replaces all workers, one
+ * after another. SIGTERM stops all of them.
  */
 export async function runWorkers(count: number, signals: Signals): Promise<void> {
-  // Each worker accepts connections from one shared queue. If it dies, its connections are reset. If the primary process distributed the
-  // connections, it would keep those that a dead worker has not confirmed.
+  // Each worker accepts connections from one shared queue. If it dies, its connections are reset. If the primary
+  // process distributed the connections, it would keep those that a dead worker has not confirmed.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const crew = createWorkers(count);
   signals.stopWith(crew.stop);
@@ -49,7 +52,8 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
     });
   });
 
-  // The first worker starts alone. It prepares the tables and creates the administrator, and mistakes are reported only once.
+  // The first worker starts alone. It prepares the tables and creates the administrator, and mistakes are reported only
+  // once.
   try {
     const { banner } = await crew.start();
     print(banner);
@@ -106,7 +110,9 @@ function createWorkers(count: number): Workers {
     return serving;
   }
 
-  /** Replaces a worker that has died. Does so without a delay, because the worker has served before, so a start works. */
+  /**
+   * Replaces a worker that has died. Does so without a delay, because the worker has served before, so a start works.
+   */
   async function replace(worker: Worker, how: string): Promise<void> {
     if (isStopping()) return;
     // The shared socket closes with the last worker. The next worker gets the same port through its environment.
@@ -160,8 +166,8 @@ function watchEnd(worker: Worker, onEnd: (how: string) => void): void {
 }
 
 /**
- * Asks a replaced worker to stop. Kills it after `KILL_AFTER_MS`, because a blocked worker would keep its memory and its connections
- * forever.
+ * Asks a replaced worker to stop. Kills it after `KILL_AFTER_MS`, because a blocked worker would keep its memory and
+ * its connections forever.
  */
 function retire(worker: Worker): void {
   worker.send({ retire: true } satisfies Retiring, () => undefined);
@@ -169,7 +175,9 @@ function retire(worker: Worker): void {
   worker.once("exit", () => clearTimeout(timer));
 }
 
-/** Stops the workers, and then this process. If a worker did not stop normally, the exit status of this process is 1. */
+/**
+ * Stops the workers, and then this process. If a worker did not stop normally, the exit status of this process is 1.
+ */
 function endAll(): void {
   void Promise.all(signalAll("SIGTERM").map(awaitEnd)).then((ends) => {
     if (!ends.every(Boolean)) process.exitCode ||= exits.failed;
@@ -188,7 +196,10 @@ function signalAll(signal: NodeJS.Signals): Worker[] {
   return living;
 }
 
-/** Resolves to true if the worker stopped normally. SIGTERM counts as normal, because it ends a worker that is still starting. */
+/**
+ * Resolves to true if the worker stopped normally. SIGTERM counts as normal, because it ends a worker that is still
+ * starting.
+ */
 function awaitEnd(worker: Worker): Promise<boolean> {
   return new Promise((resolve) =>
     worker.once("exit", (status, signal) => resolve(status === 0 || signal === "SIGTERM")),
@@ -213,8 +224,8 @@ class OtherPort extends Error {
 }
 
 /**
- * Returns the error for a worker whose port differs from the port of the service. A random port differs if all other workers died while
- * this one was starting: the shared socket was closed with the last of them.
+ * Returns the error for a worker whose port differs from the port of the service. A random port differs if all other
+ * workers died while this one was starting: the shared socket was closed with the last of them.
  */
 function onOtherPort({ port, isDrawn }: Serving, usedPort: number): WorkerEnded | OtherPort {
   return isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(port, usedPort);

@@ -4,7 +4,10 @@ import { trimOWS } from "../headers/list.ts";
 import { withoutParameters } from "../headers/query.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
 
-/** Counts the octets of a body that are held in memory while it arrives. Throws the problem that ends the request if there are too many. */
+/**
+ * Counts the octets of a body that are held in memory while it arrives. Throws the problem that ends the request if
+ * there are too many.
+ */
 export type Weigh = (bytes: number) => void;
 
 /** The caller, as reported by a framework in front of the service. */
@@ -26,20 +29,24 @@ export interface Arrival {
   readonly peer: string;
   /** True if the connection itself uses TLS. */
   readonly encrypted: boolean;
-  /** The caller, as reported by a framework in front of the service. If it is set, the service does not read forwarded headers. */
+  /**
+   * The caller, as reported by a framework in front of the service. If it is set, the service does not read forwarded
+   * headers.
+   */
   readonly client?: ReportedClient | undefined;
   /** The HTTP version in the request line (`1.1`), if there was one. */
   readonly version?: string;
   /**
-   * Reads the body, and calls `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and the errors of
-   * `weigh`.
+   * Reads the body, and calls `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and
+   * the errors of `weigh`.
    */
   readBody(maxBytes: number, weigh?: Weigh): Eventually<Uint8Array>;
 }
 
 /** Returns a request of the same caller over the same connection, with `changes` and without a body. */
 export function alike(arrival: Arrival, changes: Partial<Pick<Arrival, "method" | "target" | "rawHeaders">>): Arrival {
-  // The members are listed, because a binding may pass an object of a class, and a spread does not copy the accessors of a class.
+  // The members are listed, because a binding may pass an object of a class, and a spread does not copy the accessors
+  // of a class.
   const { method, target, rawHeaders, peer, encrypted, client } = arrival;
   return { method, target, rawHeaders, peer, encrypted, client, ...changes, readBody: async () => new Uint8Array() };
 }
@@ -140,8 +147,8 @@ export class Call {
   }
 
   /**
-   * Returns the value of a cookie. Returns undefined if it was not sent. Returns null if it was sent twice with different values, because
-   * such a cookie proves nothing.
+   * Returns the value of a cookie. Returns undefined if it was not sent. Returns null if it was sent twice with
+   * different values, because such a cookie proves nothing.
    */
   cookie(name: string): string | null | undefined {
     this.#cookies ??= readCookies(this);
@@ -149,9 +156,9 @@ export class Call {
   }
 
   /**
-   * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns an empty array if the endpoint reads no body.
-   * Check everything else first: otherwise a caller who knows only the name of a key can make the service read a body. Ends the request
-   * with 413 or 503 if the body exceeds the limits of the service.
+   * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns an empty array if the
+   * endpoint reads no body. Check everything else first: otherwise a caller who knows only the name of a key can make
+   * the service read a body. Ends the request with 413 or 503 if the body exceeds the limits of the service.
    */
   async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
@@ -217,8 +224,8 @@ export class Call {
   }
 
   /**
-   * Returns the position of the request in a trace, and the header fields for your own requests. Returns null if the caller sends no valid
-   * trace.
+   * Returns the position of the request in a trace, and the header fields for your own requests. Returns null if the
+   * caller sends no valid trace.
    */
   get trace(): TraceContext | null {
     if (this.#trace !== undefined) return this.#trace;
@@ -238,7 +245,8 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
     for (const pair of header.split(";")) {
       const equals = pair.indexOf("=");
       if (equals < 1) continue;
-      // `trim` would also remove U+00A0. A neighboring host can set a cookie named U+00A0 and `__Host-session`, and browsers accept it.
+      // `trim` would also remove U+00A0. A neighboring host can set a cookie named U+00A0 and `__Host-session`, and
+      // browsers accept it.
       const name = trimOWS(pair.slice(0, equals));
       const value = trimOWS(pair.slice(equals + 1));
       const earlier = cookies.get(name);
@@ -251,8 +259,8 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
 /** The body of a response. */
 export type Body =
   /**
-   * Data that is written in the format that the caller prefers. `element` is the name of the data's element in XML. `items` is the name of
-   * each item of a list.
+   * Data that is written in the format that the caller prefers. `element` is the name of the data's element in XML.
+   * `items` is the name of each item of a list.
    */
   | (FormatFacts & { readonly kind: "data"; readonly value: unknown })
   /** Data that is already JSON text, straight from the database. */
@@ -278,7 +286,10 @@ export interface Related {
   readonly related: Readonly<Record<string, Related>>;
 }
 
-/** Which caches may store a response. `public`: any cache. `private`: the caller's cache, which must revalidate. `no-store`: none. */
+/**
+ * Which caches may store a response. `public`: any cache. `private`: the caller's cache, which must revalidate.
+ * `no-store`: none.
+ */
 export type Cacheability = "public" | "private" | "no-store";
 
 /** One response, before a format has written it. */

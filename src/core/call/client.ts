@@ -3,8 +3,8 @@ import type { Call, Client, ReportedClient } from "./call.ts";
 import { isTrusted, readAddress, requireTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 /**
- * Makes the function that reads the client of a call. It believes `X-Forwarded-For`, `-Proto` and `-Host` only from the named proxies:
- * addresses, CIDR ranges, or `unix` for local sockets.
+ * Makes the function that reads the client of a call. It believes `X-Forwarded-For`, `-Proto` and `-Host` only from the
+ * named proxies: addresses, CIDR ranges, or `unix` for local sockets.
  */
 export function makeClientReader(trustedProxies: readonly string[]): (call: Call) => Client {
   const trusted = requireTrustedProxies(trustedProxies);
@@ -18,8 +18,8 @@ export function makeClientReader(trustedProxies: readonly string[]): (call: Call
 }
 
 /**
- * Reads the client that a framework reports. A framework may trust forged headers, so its report cannot make a caller a trusted proxy, or a
- * remote caller local.
+ * Reads the client that a framework reports. A framework may trust forged headers, so its report cannot make a caller a
+ * trusted proxy, or a remote caller local.
  */
 function readReportedClient(call: Call, { address, encrypted }: ReportedClient): Client {
   // Some frameworks pass on text that the caller wrote, of any length. Text that is not an address becomes `unknown`.
@@ -97,7 +97,10 @@ function findLastValue(values: readonly string[]): string | undefined {
   return last?.slice(last.lastIndexOf(",") + 1).trim();
 }
 
-/** Returns the peer address of the socket without a zone or an IPv4-mapped prefix. The socket reports it in canonical form. */
+/**
+ * Returns the peer address of the socket without a zone or an IPv4-mapped prefix. The socket reports it in canonical
+ * form.
+ */
 function plainAddress(peer: string): string {
   if (!peer.includes(":")) return peer;
   if (peer.startsWith("::ffff:") && peer.includes(".")) return peer.slice("::ffff:".length);

@@ -9,9 +9,9 @@ export function isUnsafe(method: string): boolean {
 }
 
 /**
- * Ends the request with 403 `cross_site` if a page of another site made a browser send it. The origin that the caller used (scheme and host
- * of the request) is always allowed. `allowedOrigins` are the other allowed origins, in the spelling of browsers. A configured public
- * origin must be in this list.
+ * Ends the request with 403 `cross_site` if a page of another site made a browser send it. The origin that the caller
+ * used (scheme and host of the request) is always allowed. `allowedOrigins` are the other allowed origins, in the
+ * spelling of browsers. A configured public origin must be in this list.
  */
 export function requireSameSite(call: Call, allowedOrigins: readonly string[]): void {
   if (isFromAnotherSite(call, allowedOrigins)) throw problem("cross_site", { detail: describe(call) });
@@ -19,7 +19,8 @@ export function requireSameSite(call: Call, allowedOrigins: readonly string[]): 
 
 /** Returns true if a page of another site made a browser send the request. */
 export function isFromAnotherSite(call: Call, allowedOrigins: readonly string[]): boolean {
-  // A browser sends this header field once. If a request has it twice, `list` joins both values to a text that equals no valid value.
+  // A browser sends this header field once. If a request has it twice, `list` joins both values to a text that equals
+  // no valid value.
   const site = call.list("sec-fetch-site");
   if (site === "same-origin" || site === "none") return false;
   const origin = call.list("origin");

@@ -64,14 +64,18 @@ export function formatNetwork(address: string): string {
 }
 
 /**
- * Returns the network of one site: the /48 of an IPv6 address (RFC 6177 §2), because a customer with a /48 has 65,536 networks of 64 bits.
- * An IPv4 address is a site by itself: its neighbors in a /24 are unrelated, and each further address costs money.
+ * Returns the network of one site: the /48 of an IPv6 address (RFC 6177 §2), because a customer with a /48 has 65,536
+ * networks of 64 bits. An IPv4 address is a site by itself: its neighbors in a /24 are unrelated, and each further
+ * address costs money.
  */
 export function formatSite(address: string): string {
   return formatPrefix(address, 3);
 }
 
-/** Returns the /24 of an IPv4 address, or the /64 of an IPv6 address. One attacker may control a whole /24, so it has one limit. */
+/**
+ * Returns the /24 of an IPv4 address, or the /64 of an IPv6 address. One attacker may control a whole /24, so it has
+ * one limit.
+ */
 export function formatBlock(address: string): string {
   const network = formatNetwork(address);
   const [, block] = /^(\d+\.\d+\.\d+)\.\d+$/.exec(network) ?? [];
@@ -112,7 +116,9 @@ function parseRange(text: string): AddressRange | null {
   return bits < 0 || bits > whole ? null : [address, bits];
 }
 
-/** Returns the mistakes of the single entries. If there are none, checks whether the whole list trusts every address. */
+/**
+ * Returns the mistakes of the single entries. If there are none, checks whether the whole list trusts every address.
+ */
 function collectMistakes(proxies: readonly string[]): readonly string[] {
   const problems = proxies.map(findMistake).filter((each) => each !== null);
   if (problems.length > 0) return problems;
@@ -123,8 +129,8 @@ function collectMistakes(proxies: readonly string[]): readonly string[] {
 }
 
 /**
- * All unicast addresses of IPv4 (RFC 1112), and all global addresses of IPv6 (RFC 4291). A setting that covers one of these spans trusts
- * every address of that IP version.
+ * All unicast addresses of IPv4 (RFC 1112), and all global addresses of IPv6 (RFC 4291). A setting that covers one of
+ * these spans trusts every address of that IP version.
  */
 const wholeInternet: readonly Span[] = [
   "1.0.0.0-223.255.255.255",

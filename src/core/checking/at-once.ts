@@ -5,8 +5,8 @@ export function atOnce<T>(result: T, who: string): T {
 }
 
 /**
- * Creates the TypeError for custom code that returned a promise but must return a value. Ignores a rejection of the promise, because an
- * unhandled rejection would end the process.
+ * Creates the TypeError for custom code that returned a promise but must return a value. Ignores a rejection of the
+ * promise, because an unhandled rejection would end the process.
  */
 export function tooLate(promise: Promise<unknown>, who: string): TypeError {
   promise.catch(() => undefined);

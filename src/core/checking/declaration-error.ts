@@ -12,7 +12,8 @@ export class DeclarationError extends Error {
 
   /** `cause` is the error that one of the mistakes describes, with its stack. */
   constructor(rawMistakes: readonly string[], { cause }: { readonly cause?: unknown } = {}) {
-    // A mistake may quote the declaration. If a connection string is in the wrong place there, its password must not be shown.
+    // A mistake may quote the declaration. If a connection string is in the wrong place there, its password must not be
+    // shown.
     const mistakes = rawMistakes.map(sentenceWithoutCredentials);
     super(
       `The declaration cannot be served:\n${mistakes.map((each) => `- ${each}`).join("\n")}`,

@@ -6,8 +6,8 @@ function isFieldName(name: string): boolean {
 }
 
 /**
- * Returns true for a value that a header field can contain (RFC 9110 §5.5): no control characters except tabs, and no characters beyond one
- * byte.
+ * Returns true for a value that a header field can contain (RFC 9110 §5.5): no control characters except tabs, and no
+ * characters beyond one byte.
  */
 function isFieldValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
@@ -20,8 +20,8 @@ export const aFieldValue: ValueCheck = (value) => {
 };
 
 /**
- * The header fields that define the end and the encoding of a response. Only the service writes them, because two contradicting fields
- * allow request smuggling (RFC 9112 §11.2).
+ * The header fields that define the end and the encoding of a response. Only the service writes them, because two
+ * contradicting fields allow request smuggling (RFC 9112 §11.2).
  */
 const ours = new Set(["content-encoding", "content-length", "content-type", "trailer", "transfer-encoding", "upgrade"]);
 

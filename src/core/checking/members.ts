@@ -17,7 +17,10 @@ export type ThereIsNo<Name, Known = never> = Name extends string
     : `there is no ${Name}; did you mean ${Meant<Name, Known>}?`
   : never;
 
-/** Finds known names with the same first three letters, or else the same first one. Comparing more would slow down the compiler. */
+/**
+ * Finds known names with the same first three letters, or else the same first one. Comparing more would slow down the
+ * compiler.
+ */
 type Meant<Name extends string, Known> =
   Lowercase<Name> extends `${infer A}${infer B}${infer C}${string}`
     ? Beginning<Known, `${A}${B}${C}`> extends infer Like extends string
@@ -33,8 +36,8 @@ type Beginning<Known, Letters extends string> = Known extends string
   : never;
 
 /**
- * The compiler's message for an unknown name, used where a value may be a text or a number. The plain message would be misleading there. No
- * value has this type.
+ * The compiler's message for an unknown name, used where a value may be a text or a number. The plain message would be
+ * misleading there. No value has this type.
  */
 export interface Mistake<Said> {
   readonly [nothing]: Said;
@@ -42,8 +45,8 @@ export interface Mistake<Said> {
 declare const nothing: unique symbol;
 
 /**
- * Options with these names and no others. For inferred types, the compiler accepts unknown names next to a known one. With this type, it
- * reports that a value is not assignable to `Mistake<"there is no uniqe; did you mean unique?">`.
+ * Options with these names and no others. For inferred types, the compiler accepts unknown names next to a known one.
+ * With this type, it reports that a value is not assignable to `Mistake<"there is no uniqe; did you mean unique?">`.
  */
 export type Only<O, Allowed> = Allowed &
   O & { readonly [K in Exclude<keyof O, keyof Allowed>]: Mistake<ThereIsNo<K, keyof Allowed>> } & Within<
@@ -64,7 +67,10 @@ type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
     }
   : unknown;
 
-/** Returns the mistakes in the members of an object. An unknown name is a mistake too: the service would silently ignore it. */
+/**
+ * Returns the mistakes in the members of an object. An unknown name is a mistake too: the service would silently ignore
+ * it.
+ */
 export function membersMistakes(value: Members, checks: Checks): string[] {
   if (hasNoMistakes(value, checks)) return [];
   return [
@@ -79,7 +85,10 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
 const hidingChecks = new WeakSet<ValueCheck>();
 const showingChecks = new WeakSet<ValueCheck>();
 
-/** Returns a copy of a check for a value that may be a secret. Its message shows the type of the value, never the content. */
+/**
+ * Returns a copy of a check for a value that may be a secret. Its message shows the type of the value, never the
+ * content.
+ */
 export function unseen(check: ValueCheck): ValueCheck {
   // A new function, because the same check may also be used for a value that is not secret.
   const own: ValueCheck = (value) => check(value);
@@ -87,7 +96,9 @@ export function unseen(check: ValueCheck): ValueCheck {
   return own;
 }
 
-/** Marks the check of a word or a formatted text. Its message shows the given text, because no secret is expected there. */
+/**
+ * Marks the check of a word or a formatted text. Its message shows the given text, because no secret is expected there.
+ */
 export function seen(check: ValueCheck): ValueCheck {
   showingChecks.add(check);
   return check;
@@ -99,7 +110,9 @@ export function shownTo(check: ValueCheck, value: unknown): string {
   return showingChecks.has(check) ? shown(value) : shownWithoutText(value);
 }
 
-/** Formats a value for a message if no text is expected. Shows only the type of a text, which may be a misplaced secret. */
+/**
+ * Formats a value for a message if no text is expected. Shows only the type of a text, which may be a misplaced secret.
+ */
 export function shownWithoutText(value: unknown): string {
   return isText(value) ? describeType(value) : shown(value);
 }
@@ -247,7 +260,8 @@ export function isText(value: unknown): value is string {
 }
 
 /**
- * Formats a declared value for a message, without secrets. Shows no content of objects, and no user, password or parameters of a URL.
+ * Formats a declared value for a message, without secrets. Shows no content of objects, and no user, password or
+ * parameters of a URL.
  */
 export function shown(value: unknown): string {
   if (value === undefined) return "missing";
@@ -270,7 +284,10 @@ function findClassName(value: object): string | null {
   return types.isPromise(value) ? "a promise" : null;
 }
 
-/** Returns true for an object of a class without the known members: a Date, a Map, a `fetch` response. It would look like an empty object. */
+/**
+ * Returns true for an object of a class without the known members: a Date, a Map, a `fetch` response. It would look
+ * like an empty object.
+ */
 export function isStrange(value: Members, knownNames: readonly string[]): boolean {
   return isOfClass(value) && !knownNames.some((name) => name in value);
 }

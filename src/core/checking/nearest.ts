@@ -1,5 +1,6 @@
 /**
- * Returns the known name that was probably meant: the one with the fewest letters to add, drop or replace. Returns null if there is none.
+ * Returns the known name that was probably meant: the one with the fewest letters to add, drop or replace. Returns null
+ * if there is none.
  */
 export function nearest(name: string, knownNames: readonly string[]): string | null {
   const wanted = folded(name);
@@ -7,7 +8,9 @@ export function nearest(name: string, knownNames: readonly string[]): string | n
   return knownNames[distances.indexOf(Math.min(...distances))] ?? null;
 }
 
-/** Returns the end of a message about an unknown name: `; did you mean title?`, or the list of names if none is similar. */
+/**
+ * Returns the end of a message about an unknown name: `; did you mean title?`, or the list of names if none is similar.
+ */
 export function suggestion(name: string, knownNames: readonly string[]): string {
   const found = nearest(name, knownNames);
   if (found === null) return "; there are none";
@@ -34,8 +37,8 @@ function isSimilar(name: string, found: string): boolean {
 }
 
 /**
- * Returns true if one name begins with the other: `max` and `maxLength`. A developer may know the other name from another library or an
- * older version.
+ * Returns true if one name begins with the other: `max` and `maxLength`. A developer may know the other name from
+ * another library or an older version.
  */
 function isBeginning(name: string, found: string): boolean {
   return name.length > 2 && (found.startsWith(name) || name.startsWith(found));

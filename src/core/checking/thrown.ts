@@ -29,7 +29,9 @@ export function isThrown<T>(thrown: unknown, kind: abstract new (...parameters: 
   }
 }
 
-/** Reads a text of a thrown value. Returns null if reading throws or returns no text. Other code may throw any value. */
+/**
+ * Reads a text of a thrown value. Returns null if reading throws or returns no text. Other code may throw any value.
+ */
 function findText(text: () => unknown): string | null {
   try {
     const found = text();

@@ -2,8 +2,9 @@
 export type Words = readonly [number, number, number, number];
 
 /**
- * Chaskey-12 (ISO/IEC 29192-6), a MAC with a key of 128 bits, for messages whose length is a multiple of 16 bytes. It is implemented here,
- * because every read of a record computes a MAC: a block takes about 20 ns here, but a call into OpenSSL takes a microsecond.
+ * Chaskey-12 (ISO/IEC 29192-6), a MAC with a key of 128 bits, for messages whose length is a multiple of 16 bytes. It
+ * is implemented here, because every read of a record computes a MAC: a block takes about 20 ns here, but a call into
+ * OpenSSL takes a microsecond.
  */
 export class Chaskey {
   readonly #key: Words;
@@ -31,7 +32,9 @@ export class Chaskey {
     permute(this.#state);
   }
 
-  /** Adds the last block and returns the MAC. The result is always the same array, and the next message overwrites it. */
+  /**
+   * Adds the last block and returns the MAC. The result is always the same array, and the next message overwrites it.
+   */
   end(a: number, b: number, c: number, d: number): Int32Array {
     const [w, x, y, z] = this.#closing;
     mix(this.#state, a ^ w, b ^ x, c ^ y, d ^ z);

@@ -2,21 +2,29 @@ import { composed } from "./composed.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 import { digest } from "./secret.ts";
 
-/** The number of parts (shelves) of the set. The first bits of a digest select one shelf, and a check reads only that shelf. */
+/**
+ * The number of parts (shelves) of the set. The first bits of a digest select one shelf, and a check reads only that
+ * shelf.
+ */
 const shelves = 2 ** 10;
-/** The range of the numbers in a shelf. It decides how many other passwords count as common by mistake: about 600 of a hundred million. */
+/**
+ * The range of the numbers in a shelf. It decides how many other passwords count as common by mistake: about 600 of a
+ * hundred million.
+ */
 const range = 2 ** 24;
 /**
- * The number of lower bits of a gap that are written unchanged. The upper bits are written as a unary number: that many ones and a zero.
+ * The number of lower bits of a gap that are written unchanged. The upper bits are written as a unary number: that many
+ * ones and a zero.
  */
 const gapBits = 17;
 
 const file = new URL("./common-passwords.bin", import.meta.url);
 
 /**
- * Returns true if a password is among the most common passwords, ignoring case: at least the 100,000 most common ones of eight or more
- * characters. They are stored as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between sorted digests, in 19 bits
- * each. Each check reads only one shelf of the file. The set is not kept in memory, because users rarely set passwords.
+ * Returns true if a password is among the most common passwords, ignoring case: at least the 100,000 most common ones
+ * of eight or more characters. They are stored as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps
+ * between sorted digests, in 19 bits each. Each check reads only one shelf of the file. The set is not kept in memory,
+ * because users rarely set passwords.
  */
 export function isCommonPassword(password: string): boolean {
   const { shelf, number } = locatePassword(password);
@@ -28,7 +36,10 @@ export function isCommonPassword(password: string): boolean {
   return false;
 }
 
-/** Returns the set in its stored form: the start of each shelf and the end of the last one (32 bits, little endian), then the shelves. */
+/**
+ * Returns the set in its stored form: the start of each shelf and the end of the last one (32 bits, little endian),
+ * then the shelves.
+ */
 export function packCommonPasswords(passwords: Iterable<string>): Buffer {
   const numbers = Array.from({ length: shelves }, () => new Set<number>());
   for (const password of passwords) {
@@ -88,7 +99,10 @@ function readShelf(shelf: number): Buffer {
   }
 }
 
-/** Reads a part of the file. Throws if the file is shorter, because a password that cannot be checked must not be accepted. */
+/**
+ * Reads a part of the file. Throws if the file is shorter, because a password that cannot be checked must not be
+ * accepted.
+ */
 function read(handle: number, start: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   if (readSync(handle, bytes, 0, length, start) !== length) throw new Error("The list of common passwords is truncated.");

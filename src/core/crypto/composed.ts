@@ -7,9 +7,9 @@ const MARKS_AT_ONCE = /.{30}(?=.)/gsu;
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * Returns text in Normalization Form C, so that texts that look the same are equal. ICU sorts the marks on one letter, and takes seconds
- * for 64 KiB of marks. So runs of more than 30 marks are split first, as in the Stream-Safe Text Format (UAX #15 §13). The time then grows
- * only with the length.
+ * Returns text in Normalization Form C, so that texts that look the same are equal. ICU sorts the marks on one letter,
+ * and takes seconds for 64 KiB of marks. So runs of more than 30 marks are split first, as in the Stream-Safe Text
+ * Format (UAX #15 §13). The time then grows only with the length.
  */
 export function composed(text: string): string {
   if (ASCII.test(text)) return text;

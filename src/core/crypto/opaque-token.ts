@@ -10,8 +10,8 @@ export interface OpaqueToken {
 }
 
 /**
- * The pattern of an opaque token with any prefix, for secret scanners: a prefix and `_`, 14 characters of lookup id, 42 of secret and 6 of
- * checksum (CRC-32 of all characters before it), all in base 62.
+ * The pattern of an opaque token with any prefix, for secret scanners: a prefix and `_`, 14 characters of lookup id, 42
+ * of secret and 6 of checksum (CRC-32 of all characters before it), all in base 62.
  */
 export const opaqueTokenPattern = /\b[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{62}\b/;
 
@@ -23,7 +23,8 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const restPattern = new RegExp(`^[0-9A-Za-z]{${length}}$`);
 
 /**
- * Parses an opaque token that begins with `prefix` and `_`. Returns null if its form or its checksum is wrong. Does not read the database.
+ * Parses an opaque token that begins with `prefix` and `_`. Returns null if its form or its checksum is wrong. Does not
+ * read the database.
  */
 export function parseOpaqueToken(text: string, prefix = usualPrefix): OpaqueToken | null {
   const start = prefix.length + 1;
@@ -41,7 +42,10 @@ export function formatOpaqueToken({ lookup, secret }: OpaqueToken, prefix = usua
   return body + checksum(body);
 }
 
-/** Returns the part of a token that may be shown, so that a user can recognize the token. It does not contain the secret. */
+/**
+ * Returns the part of a token that may be shown, so that a user can recognize the token. It does not contain the
+ * secret.
+ */
 export function opaqueTokenPrefix(lookup: string, prefix = usualPrefix): string {
   return `${prefix}_${lookup}`;
 }
@@ -51,7 +55,10 @@ export function makeLookup(): string {
   return base62(randomBytes(10));
 }
 
-/** Returns the secret part of a token: the first 240 bits of a key of 32 bytes, or the given number of bytes (a multiple of 5). */
+/**
+ * Returns the secret part of a token: the first 240 bits of a key of 32 bytes, or the given number of bytes (a multiple
+ * of 5).
+ */
 export function secretPart(key: Buffer, bytes = 30): string {
   return base62(key.subarray(0, bytes));
 }

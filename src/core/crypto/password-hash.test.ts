@@ -19,8 +19,9 @@ const password = "lètmein änd stay";
 
 const long = `${"p".repeat(71)}é and more than bcrypt reads`;
 
-// The first two are the test vectors of Argon2's reference implementation. The named systems made the other hashes: Django 3.2, passlib
-// 1.7, argon2-cffi 21.1 and bcrypt 3.2 as in Debian. Python's hashlib made the scrypt hash of Django 4.
+// The first two are the test vectors of Argon2's reference implementation. The named systems made the other hashes:
+// Django 3.2, passlib 1.7, argon2-cffi 21.1 and bcrypt 3.2 as in Debian. Python's hashlib made the scrypt hash of
+// Django 4.
 const imported: { what: string; hash: string; password: string }[] = [
   {
     what: "argon2id",

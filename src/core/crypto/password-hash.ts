@@ -21,7 +21,10 @@ const least = [
   [7_168, 5],
 ] as const;
 
-/** Parses `m=19456,t=2,p=1`, as in a hash. Returns null if the text is invalid, below OWASP's minimum, or above the limit for verifying. */
+/**
+ * Parses `m=19456,t=2,p=1`, as in a hash. Returns null if the text is invalid, below OWASP's minimum, or above the
+ * limit for verifying.
+ */
 export function parsePasswordCost(text: string): PasswordCost | null {
   const found = /^m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})$/.exec(text);
   if (found === null) return null;
@@ -54,8 +57,8 @@ export async function hashPassword(password: string, cost: PasswordCost = usualC
 }
 
 /**
- * Prefix of the hash of an account that has a second factor. Versions that do not know it refuse the password, so they never log the
- * user in without the factor.
+ * Prefix of the hash of an account that has a second factor. Versions that do not know it refuse the password, so they
+ * never log the user in without the factor.
  */
 export const FACTOR_MARK = "factor$";
 
@@ -81,8 +84,8 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
 }
 
 /**
- * Returns true if the next login should replace the hash: its format or cost differs from the setting, so the response time of a login
- * would reveal that the account exists.
+ * Returns true if the next login should replace the hash: its format or cost differs from the setting, so the response
+ * time of a login would reveal that the account exists.
  */
 export function needsUpgrade(hash: string, cost: PasswordCost = usualCost): boolean {
   return !unmarked(hash).startsWith(formatPrefix(cost));
@@ -161,7 +164,10 @@ const phcScrypt: Format = {
   },
 };
 
-/** The formats `$2a$`, `$2b$` and `$2y$`. Django writes `bcrypt$` before it, or `bcrypt_sha256$` if it hashes the password's digest. */
+/**
+ * The formats `$2a$`, `$2b$` and `$2y$`. Django writes `bcrypt$` before it, or `bcrypt_sha256$` if it hashes the
+ * password's digest.
+ */
 const bcrypt: Format = {
   read(hash) {
     const found = /^(bcrypt\$|bcrypt_sha256\$)?(\$2[aby]\$(\d{2})\$[./A-Za-z0-9]{53})$/.exec(hash);
@@ -206,7 +212,10 @@ function deriveScrypt(password: string, salt: Buffer, length: number, options: o
   });
 }
 
-/** Loads Argon2 when the first password arrives, not at the start, because a process that receives only tokens never needs it. */
+/**
+ * Loads Argon2 when the first password arrives, not at the start, because a process that receives only tokens never
+ * needs it.
+ */
 function loadArgon2() {
   return import("@node-rs/argon2");
 }

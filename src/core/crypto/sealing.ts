@@ -12,7 +12,10 @@ export interface Sealing {
   open(text: string, about: string): Buffer | null;
 }
 
-/** Encrypts with AES-256-GCM. `keys` are derived from the server's secrets for one purpose: `seal` uses the first one, `open` tries all. */
+/**
+ * Encrypts with AES-256-GCM. `keys` are derived from the server's secrets for one purpose: `seal` uses the first one,
+ * `open` tries all.
+ */
 export function makeSealing(keys: readonly Buffer[]): Sealing {
   return {
     seal(bytes, about) {

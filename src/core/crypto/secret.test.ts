@@ -5,7 +5,10 @@ import { signing } from "./secret.ts";
 
 const keys = [0, 1, 20, 32, 63, 64, 65, 131].map((length) => new Uint8Array(length).fill(0xaa));
 
-/** Texts of lengths around a block and around the buffer, with characters of one to four bytes, and with a lone surrogate. */
+/**
+ * Texts of lengths around a block and around the buffer, with characters of one to four bytes, and with a lone
+ * surrogate.
+ */
 const texts = [0, 1, 55, 56, 63, 64, 65, 119, 1365, 1366, 4095, 4096, 4097, 100_000].flatMap((length) =>
   ["x", "é", "€", "😀", "\ud83d"].map((letter) => letter.repeat(length)),
 );

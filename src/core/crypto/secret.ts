@@ -39,28 +39,34 @@ export class Secret {
     return timingSafeEqual(digest(this.#bytes), digest(other));
   }
 
-  /** Derives a key for one purpose. Keys for different purposes reveal nothing about each other (HKDF-SHA-256, RFC 5869). */
+  /**
+   * Derives a key for one purpose. Keys for different purposes reveal nothing about each other (HKDF-SHA-256, RFC
+   * 5869).
+   */
   derive(purpose: string, bytes = 32): Buffer {
     return Buffer.from(hkdfSync("sha256", this.#bytes, "latchkey", purpose, bytes));
   }
 
   /**
-   * Derives the key for one purpose from this secret and from each older one. The first key is for new values. All keys verify existing
-   * values. Never empty.
+   * Derives the key for one purpose from this secret and from each older one. The first key is for new values. All keys
+   * verify existing values. Never empty.
    */
   deriveEach(purpose: string): readonly Buffer[] {
     return [this, ...this.#older].map((each) => each.derive(purpose));
   }
 
   /**
-   * Derives the key for one purpose from the oldest secret, for stored values that do not record which secret made them. The key stays the
-   * same when a new secret is added.
+   * Derives the key for one purpose from the oldest secret, for stored values that do not record which secret made
+   * them. The key stays the same when a new secret is added.
    */
   deriveOldest(purpose: string): Buffer {
     return this.deriveEach(purpose).at(-1)!;
   }
 
-  /** The number of bytes of the shortest secret, including the older secrets, because a signature with any of them is accepted. */
+  /**
+   * The number of bytes of the shortest secret, including the older secrets, because a signature with any of them is
+   * accepted.
+   */
   get leastBytes(): number {
     return Math.min(this.#bytes.length, ...this.#older.map(({ leastBytes }) => leastBytes));
   }
@@ -83,7 +89,10 @@ export class Secret {
   }
 }
 
-/** The minimum length of a service's secret, in bytes. A signature is only as strong as the cost to guess its secret (NIST SP 800-107). */
+/**
+ * The minimum length of a service's secret, in bytes. A signature is only as strong as the cost to guess its secret
+ * (NIST SP 800-107).
+ */
 const LEAST_BYTES = 32;
 
 /** Checks an option that must be a secret. */
@@ -108,9 +117,9 @@ export function hmac(key: Uint8Array, data: string | Uint8Array): Buffer {
 }
 
 /**
- * Returns a function that computes HMAC-SHA-256 with one key, for signatures in every request. The result is a text with one character for
- * each byte. The function computes two digests (RFC 2104), because the object of `createHmac` takes more time than both digests, and also
- * slows down garbage collection.
+ * Returns a function that computes HMAC-SHA-256 with one key, for signatures in every request. The result is a text
+ * with one character for each byte. The function computes two digests (RFC 2104), because the object of `createHmac`
+ * takes more time than both digests, and also slows down garbage collection.
  */
 export function signing(key: Uint8Array): (data: string) => string {
   const outer = padded(key, 0x5c, DIGEST_BYTES);

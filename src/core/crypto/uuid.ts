@@ -6,10 +6,10 @@ export function parseUUID(text: string): string | null {
 }
 
 /**
- * Returns a function that makes UUIDs of version 7 (RFC 9562 §5.7). Newer UUIDs sort after older ones, also in an index. The UUIDs of one
- * function also increase within a millisecond, with a counter in `rand_a` (§6.2, method 1), and after the clock was set back. `random`
- * returns the given number of random bytes. 62 of these random bits are in the UUID, and 11 bits choose the start of the counter. `now` is
- * in milliseconds since the epoch.
+ * Returns a function that makes UUIDs of version 7 (RFC 9562 §5.7). Newer UUIDs sort after older ones, also in an
+ * index. The UUIDs of one function also increase within a millisecond, with a counter in `rand_a` (§6.2, method 1), and
+ * after the clock was set back. `random` returns the given number of random bytes. 62 of these random bits are in the
+ * UUID, and 11 bits choose the start of the counter. `now` is in milliseconds since the epoch.
  */
 export function uuidMaker(random: (bytes: number) => Uint8Array): (now: number) => string {
   let last = 0;

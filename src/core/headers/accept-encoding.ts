@@ -3,9 +3,9 @@ export const codings = ["br", "gzip"] as const;
 export type Coding = (typeof codings)[number];
 
 /**
- * Returns the preferred coding of `Accept-Encoding` (RFC 9110 §12.5.3). Returns null for no coding. If qualities are equal, prefers `br` to
- * `gzip`, and a coding to no coding. Ignores parts that cannot be parsed. A client that refuses every coding gets the body without a
- * coding, because every client can read it.
+ * Returns the preferred coding of `Accept-Encoding` (RFC 9110 §12.5.3). Returns null for no coding. If qualities are
+ * equal, prefers `br` to `gzip`, and a coding to no coding. Ignores parts that cannot be parsed. A client that refuses
+ * every coding gets the body without a coding, because every client can read it.
  */
 export function preferredCoding(header: string): Coding | null {
   const qualities = readQualities(header);

@@ -9,8 +9,8 @@ export interface Authorization {
 }
 
 /**
- * Parses an `Authorization` header field. Returns null if it names no scheme. Returns `"two"` for two fields that an intermediary has
- * joined with a comma, because no supported credential contains a comma.
+ * Parses an `Authorization` header field. Returns null if it names no scheme. Returns `"two"` for two fields that an
+ * intermediary has joined with a comma, because no supported credential contains a comma.
  */
 export function parseAuthorization(header: string): Authorization | "two" | null {
   const text = header.trim();
@@ -22,7 +22,8 @@ export function parseAuthorization(header: string): Authorization | "two" | null
   return { scheme: scheme.toLowerCase(), credentials };
 }
 
-// Digest and similar schemes separate parameters by commas (RFC 9110 §11.4). Such a field is not supported, but it counts as one field.
+// Digest and similar schemes separate parameters by commas (RFC 9110 §11.4). Such a field is not supported, but it
+// counts as one field.
 function isParameterList(credentials: string): boolean {
   return credentials.split(",").every((part) => PARAMETER.test(part));
 }

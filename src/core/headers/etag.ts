@@ -27,7 +27,8 @@ export function sameStrong(one: ETag, strong: string): boolean {
 }
 
 /**
- * Returns true if `etags` contains one of the tags in `strong`, by strong comparison. `part` returns the part of a listed tag to compare.
+ * Returns true if `etags` contains one of the tags in `strong`, by strong comparison. `part` returns the part of a
+ * listed tag to compare.
  */
 export function listsStrong(etags: ETags, strong: readonly string[], part: (quoted: string) => string): boolean {
   if (etags === "*") return true;

@@ -1,4 +1,7 @@
-/** Parses `Idempotency-Key`: 8 to 255 visible ASCII characters. Ignores quotes around the key. Returns null for any other text. */
+/**
+ * Parses `Idempotency-Key`: 8 to 255 visible ASCII characters. Ignores quotes around the key. Returns null for any
+ * other text.
+ */
 export function parseIdempotencyKey(header: string): string | null {
   const text = header.trim();
   const key = text.startsWith('"') ? unquote(text) : text;

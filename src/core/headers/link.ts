@@ -1,6 +1,6 @@
 /**
- * Formats one link of a `Link` header field (RFC 8288): a URI reference and its relation, for example `next`. The calling code joins
- * several links with commas.
+ * Formats one link of a `Link` header field (RFC 8288): a URI reference and its relation, for example `next`. The
+ * calling code joins several links with commas.
  */
 export function formatLink(target: string, rel: string): string {
   return `<${OUTSIDE_URI.test(target) ? encodeAll(target) : target}>; rel="${rel}"`;

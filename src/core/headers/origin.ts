@@ -4,9 +4,9 @@ import { isText, seen, shown } from "../checking/members.ts";
 const WITHOUT_PAGES = new Set(["about", "blob", "data", "file", "ftp", "javascript", "ws", "wss"]);
 
 /**
- * Parses an origin and returns it as browsers write it in `Origin` (RFC 6454 §6.2): `https://app.example`, or the origin of an app or an
- * extension, such as `capacitor://localhost`. Removes the path of a web address. Returns null for a pattern, for the address of an app with
- * a path, and for an origin that no page can have.
+ * Parses an origin and returns it as browsers write it in `Origin` (RFC 6454 §6.2): `https://app.example`, or the
+ * origin of an app or an extension, such as `capacitor://localhost`. Removes the path of a web address. Returns null
+ * for a pattern, for the address of an app with a path, and for an origin that no page can have.
  */
 export function parseOrigin(text: string): string | null {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
@@ -20,7 +20,10 @@ function webOrigin(text: string): string | null {
   return origin === null || origin.includes("*") ? null : origin;
 }
 
-/** Returns the origin of another scheme. Browsers keep its host unchanged: the ids of some extensions have upper-case letters. */
+/**
+ * Returns the origin of another scheme. Browsers keep its host unchanged: the ids of some extensions have upper-case
+ * letters.
+ */
 function otherOrigin(scheme: string, text: string): string | null {
   const [, host, port] = /^[^:]+:\/\/([\w.~-]{1,253})(?::([1-9]\d{0,4}))?\/?$/.exec(text) ?? [];
   if (host === undefined || Number(port ?? 1) > 65_535) return null;

@@ -2,8 +2,8 @@ import { isTokenValid } from "content-type";
 import { splitOutsideQuotes, trimOWS } from "./list.ts";
 
 /**
- * Parses `Prefer` (RFC 7240 §2): the value of each preference by its name in lower case, empty if it has none. If a preference is given
- * twice, the first one counts. Ignores parts that cannot be parsed.
+ * Parses `Prefer` (RFC 7240 §2): the value of each preference by its name in lower case, empty if it has none. If a
+ * preference is given twice, the first one counts. Ignores parts that cannot be parsed.
  */
 export function parsePrefer(header: string): ReadonlyMap<string, string> {
   const preferences = new Map<string, string>();

@@ -4,8 +4,8 @@ import { problem } from "../problem/problem.ts";
 export type QueryParameter = readonly [name: string, value: string];
 
 /**
- * Parses the query after the `?`, in order. `+` is a space. Throws `invalid_query` for a `%` without two digits and for bytes that are not
- * UTF-8, instead of guessing.
+ * Parses the query after the `?`, in order. `+` is a space. Throws `invalid_query` for a `%` without two digits and for
+ * bytes that are not UTF-8, instead of guessing.
  */
 export function parseQuery(query: string): readonly QueryParameter[] {
   if (query === "") return NONE;
@@ -39,7 +39,10 @@ export function formatQuery(parameters: readonly QueryParameter[]): string {
   return query;
 }
 
-/** Returns the values of one parameter. A value that is not percent-encoded UTF-8 contains U+FFFD for each unreadable part. */
+/**
+ * Returns the values of one parameter. A value that is not percent-encoded UTF-8 contains U+FFFD for each unreadable
+ * part.
+ */
 export function collectValues(query: string, name: string): readonly string[] {
   return query.split("&").flatMap((part) => (decodeName(part) === name ? [decodeValue(part)] : []));
 }

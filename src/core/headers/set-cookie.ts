@@ -1,6 +1,8 @@
 import { stringifySetCookie } from "cookie";
 
-/** A cookie that the server sets. Scripts cannot read it. It has no `Domain`, so the browser sends it only to this host. */
+/**
+ * A cookie that the server sets. Scripts cannot read it. It has no `Domain`, so the browser sends it only to this host.
+ */
 export interface CookieToSet {
   readonly name: string;
   readonly value: string;
@@ -20,7 +22,8 @@ export function formatSetCookie({ maxAgeSeconds, ...cookie }: CookieToSet): stri
 }
 
 /**
- * Formats the value of a `Set-Cookie` header field that deletes the cookie. The other members must be the same as when the cookie was set.
+ * Formats the value of a `Set-Cookie` header field that deletes the cookie. The other members must be the same as when
+ * the cookie was set.
  */
 export function formatClearedCookie(cookie: Omit<CookieToSet, "value" | "maxAgeSeconds">): string {
   return formatSetCookie({ ...cookie, value: "", maxAgeSeconds: 0 });

@@ -19,7 +19,10 @@ const knownFlags = 0b11;
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[^\s,]*)?$/;
 
-/** Parses `traceparent` and `tracestate`. Returns null if `traceparent` is not valid. An invalid `tracestate` is ignored. */
+/**
+ * Parses `traceparent` and `tracestate`. Returns null if `traceparent` is not valid. An invalid `tracestate` is
+ * ignored.
+ */
 export function parseTraceContext(traceparent: string, tracestate: string | undefined): TraceContext | null {
   const found = form.exec(traceparent);
   if (found === null) return null;
@@ -54,7 +57,10 @@ const longMember = 128;
 const key = /^[a-z0-9][a-z0-9_*/@-]{0,255}$/;
 const value = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Returns the list to forward: without empty members and repeated keys, and cut as in §3.3.1.5. Returns null if it is not a list. */
+/**
+ * Returns the list to forward: without empty members and repeated keys, and cut as in §3.3.1.5. Returns null if it is
+ * not a list.
+ */
 function readTracestate(text: string): string | null {
   const members = new Map<string, string>();
   let count = 0;

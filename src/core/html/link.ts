@@ -1,6 +1,6 @@
 /**
- * Returns a path of this service as a link. The caller may have chosen the path, and browsers read `//host` and `/\host` as addresses of
- * other sites (URL standard §4.4). They read `/.//host` as a path.
+ * Returns a path of this service as a link. The caller may have chosen the path, and browsers read `//host` and
+ * `/\host` as addresses of other sites (URL standard §4.4). They read `/.//host` as a path.
  */
 export function linkTo(path: string): string {
   const plain = path.replaceAll("\\", "%5C");
@@ -11,13 +11,13 @@ export function linkTo(path: string): string {
 const placeholderOrigin = "http://here.invalid";
 
 /**
- * Returns the path and query of an address of this service. Returns null for every other address, so that no link or redirect leads to
- * another site. `origin` is the service's own; without it, only paths are accepted.
+ * Returns the path and query of an address of this service. Returns null for every other address, so that no link or
+ * redirect leads to another site. `origin` is the service's own; without it, only paths are accepted.
  */
 export function findOwnPath(text: string | null | undefined, origin: string | null = null): string | null {
   const url = typeof text === "string" ? URL.parse(text, placeholderOrigin) : null;
   if (url === null || (url.origin !== placeholderOrigin && url.origin !== origin)) return null;
-  // `/.//evil.example` is a path, but `URL` removes the dot, and a browser would read the rest as another host. The path of `blob:http://…`
-  // is a whole address.
+  // `/.//evil.example` is a path, but `URL` removes the dot, and a browser would read the rest as another host. The
+  // path of `blob:http://…` is a whole address.
   return /^\/(?!\/)/.test(url.pathname) ? url.pathname + url.search : null;
 }

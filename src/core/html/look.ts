@@ -23,7 +23,10 @@ export function pageStyle(rules = ""): Asset {
   return rules === "" ? style : buildAsset("page", "css", style.text + rules);
 }
 
-/** Returns the script of pages: copying, relative times, keys, and the methods that forms lack. Pages also work without it. */
+/**
+ * Returns the script of pages: copying, relative times, keys, and the methods that forms lack. Pages also work without
+ * it.
+ */
 export function pageScript(): Asset {
   return (script ??= read("page.js"));
 }

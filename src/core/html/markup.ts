@@ -32,8 +32,9 @@ export class Markup {
 export type PageContent = Markup | string | number | null | undefined | readonly PageContent[];
 
 /**
- * Writes HTML: html`<p title="${text}">${text}</p>`. Every value except markup is escaped for an element and for an attribute in double
- * quotes. In an address, write a path of this service before the value, so that the value cannot be a `javascript:` address.
+ * Writes HTML: html`<p title="${text}">${text}</p>`. Every value except markup is escaped for an element and for an
+ * attribute in double quotes. In an address, write a path of this service before the value, so that the value cannot be
+ * a `javascript:` address.
  */
 export function html(literals: TemplateStringsArray, ...values: readonly PageContent[]): Markup {
   return Markup.join(literals, values);

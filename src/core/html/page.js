@@ -1,5 +1,5 @@
-// The script of pages. Every page also works without it. It adds copy buttons, "2 hours ago", keys, and the methods that HTML forms lack.
-// It writes no HTML: mistakes are shown by the page that the service returns.
+// The script of pages. Every page also works without it. It adds copy buttons, "2 hours ago", keys, and the methods
+// that HTML forms lack. It writes no HTML: mistakes are shown by the page that the service returns.
 "use strict";
 
 const all = (query, within = document) => [...within.querySelectorAll(query)];
@@ -131,8 +131,8 @@ const asWritten = (_, value, { source } = {}) =>
   typeof value === "number" && JSON.rawJSON ? JSON.rawJSON(source) : value;
 
 /**
- * Converts the text of a field to its declared type. A text that cannot be converted is sent unchanged, and the service reports the
- * mistake.
+ * Converts the text of a field to its declared type. A text that cannot be converted is sent unchanged, and the service
+ * reports the mistake.
  */
 const read = (text, type) => {
   if (text === "" && type.includes("null")) return null;
@@ -168,7 +168,9 @@ const bodyOf = (form, method) => {
   return body;
 };
 
-/** Returns an idempotency key, and keeps it while the result is unknown. A repeated request then has only one effect. */
+/**
+ * Returns an idempotency key, and keeps it while the result is unknown. A repeated request then has only one effect.
+ */
 const keyOf = (form) =>
   (form.dataset.once ??= [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, "0"))
@@ -252,7 +254,10 @@ const replace = (page, sent) => {
   (one("main [autofocus]") ?? one("main [role=alert]") ?? one("main")).focus();
 };
 
-/** Opens the next page. If it is the current page, loads it again. After a login, the browser loads the whole page again. */
+/**
+ * Opens the next page. If it is the current page, loads it again. After a login, the browser loads the whole page
+ * again.
+ */
 const go = async (next, sent) => {
   const to = new URL(next, location.href);
   if (sent?.dataset.leave !== undefined) return location.assign(next);
@@ -265,7 +270,10 @@ const go = async (next, sent) => {
   }
 };
 
-/** Opens the page of the result, or shows the response of the service. The input stays if the response contains no form for it. */
+/**
+ * Opens the page of the result, or shows the response of the service. The input stays if the response contains no form
+ * for it.
+ */
 const show = async (form, button, reply, then) => {
   if (reply.ok) {
     if (form.dataset.restore !== undefined && paused !== null) return sendPaused();
@@ -370,7 +378,9 @@ const recordsOf = (text, types) => {
     ),
   }));
 };
-/** Two records with the same digest have the same key. The service refuses the second, so it is reported and not lost. */
+/**
+ * Two records with the same digest have the same key. The service refuses the second, so it is reported and not lost.
+ */
 const digestOf = (text) => {
   let [one, other] = [5381, 52711];
   for (let at = 0; at < text.length; at += 1) {
@@ -459,7 +469,10 @@ const spell = (form) => {
     `const reply = await fetch(${JSON.stringify(at)}, ${init});\nconsole.log(reply.status, await reply.text());`;
 };
 
-/** Shows the logged-in user in the bar, and in forms. It is not part of the page, because other users may get a cached copy. */
+/**
+ * Shows the logged-in user in the bar, and in forms. It is not part of the page, because other users may get a cached
+ * copy.
+ */
 const showIdentity = async (link) => {
   const reply = await fetch(link.dataset.login, { headers: { Accept: "application/json" } });
   const { caller } = reply.ok ? await reply.json() : {};

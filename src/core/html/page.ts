@@ -19,7 +19,10 @@ export interface PageParts {
   readonly root: boolean;
   /** The content of the head after the title: style and script. */
   readonly head: PageContent;
-  /** The steps to this page after the root, outermost first. Each has its text, and its address if the caller can open it. */
+  /**
+   * The steps to this page after the root, outermost first. Each has its text, and its address if the caller can open
+   * it.
+   */
   readonly crumbs: readonly (readonly [text: string, path: string | null])[];
   /** The content at the end of the bar. */
   readonly tools?: PageContent;

@@ -1,5 +1,5 @@
-// Passkeys on pages (WebAuthn Level 3). Runs after page.js, which sends the forms: this script puts the answer of the authenticator into
-// them first.
+// Passkeys on pages (WebAuthn Level 3). Runs after page.js, which sends the forms: this script puts the answer of the
+// authenticator into them first.
 "use strict";
 
 /** Asks the service for a challenge. It is bound to this login only, so it is requested when the user wants it. */

@@ -3,11 +3,14 @@ import type { ExtensionMembers } from "./extensions.ts";
 
 /** A problem of your own: the result of `defineProblem`, for `throw problem(outOfStock)`. */
 export interface ProblemDefinition<E extends ExtensionMembers = ExtensionMembers> extends CatalogueEntry {
-  /** Lower-case words joined by underscores, different from every code of the catalogue. It never changes its meaning. */
+  /**
+   * Lower-case words joined by underscores, different from every code of the catalogue. It never changes its meaning.
+   */
   readonly code: string;
   /**
-   * Extension members (RFC 9457 §3.2) by name: `{ balance: decimal({ scale: 2 }) }`. Pass their values to `problem`. A field with
-   * `optional: true` may be left out. Names are lower-case words joined by underscores, of three characters or more.
+   * Extension members (RFC 9457 §3.2) by name: `{ balance: decimal({ scale: 2 }) }`. Pass their values to `problem`. A
+   * field with `optional: true` may be left out. Names are lower-case words joined by underscores, of three characters
+   * or more.
    */
   readonly extensions?: E;
 }

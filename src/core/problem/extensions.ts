@@ -56,8 +56,8 @@ export const standardMembers: ReadonlySet<string> = new Set([
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /**
- * Reads the extension members of one problem. Throws a TypeError if one is unknown, missing or does not fit its field. The message does not
- * contain the value, because it may be a secret.
+ * Reads the extension members of one problem. Throws a TypeError if one is unknown, missing or does not fit its field.
+ * The message does not contain the value, because it may be a secret.
  */
 export function readExtensions(
   code: string,

@@ -6,8 +6,8 @@ export class Flaw {
   }
 
   /**
-   * Throws a TypeError for a flaw that another copy of the package created. Without this check, such a flaw would be stored as a valid
-   * value.
+   * Throws a TypeError for a flaw that another copy of the package created. Without this check, such a flaw would be
+   * stored as a valid value.
    */
   static [Symbol.hasInstance](value: unknown): value is Flaw {
     return isOfThisCopy(this, value);

@@ -6,7 +6,9 @@ import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts
 import { resolveCode, type AnyProblem, type ProblemDefinition } from "./definition.ts";
 import { readExtensions, type ExtensionMembers, type ExtensionsOf } from "./extensions.ts";
 
-/** The most wrong fields in one response. A body of 1 MiB can have 150,000, and listing all of them would take 10 MiB. */
+/**
+ * The most wrong fields in one response. A body of 1 MiB can have 150,000, and listing all of them would take 10 MiB.
+ */
 export const MAX_ISSUES = 100;
 
 /** One wrong field of a body or one wrong query parameter. */

@@ -1,14 +1,18 @@
 import { composed } from "../crypto/composed.ts";
 
-/** The maximum number of characters (code points) of a word. The rest is ignored, because databases limit the length of keys. */
+/**
+ * The maximum number of characters (code points) of a word. The rest is ignored, because databases limit the length of
+ * keys.
+ */
 const MAX_WORD_LENGTH = 500;
 
 /** Increase this number if `splitWords` returns other words for a text. Stores then index their words again. */
 export const WORDS_VERSION = 3;
 
 /**
- * Matches all marks. In scripts other than Latin, Greek and Cyrillic, a mark makes a different word (が, हि). So the pattern captures
- * letters of these scripts with their marks, up to the joiner that `composed` inserts after thirty marks.
+ * Matches all marks. In scripts other than Latin, Greek and Cyrillic, a mark makes a different word (が, हि). So the
+ * pattern captures letters of these scripts with their marks, up to the joiner that `composed` inserts after thirty
+ * marks.
  */
 const accents = /((?:[\p{L}--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]][\p{M}--\u034f]*)+)|\p{M}+/gv;
 /**
@@ -22,8 +26,9 @@ const plainWords = /[a-z0-9]+/g;
 const plain = /^[ -~]*$/;
 
 /**
- * Returns the words of a text, each once: sequences of letters and digits, without regard to case (Unicode's full mapping: `ß` is `ss`, `ς`
- * is `σ`), accents of Latin, Greek and Cyrillic (`é` is `e`) and points of Hebrew and Arabic, composed (NFC).
+ * Returns the words of a text, each once: sequences of letters and digits, without regard to case (Unicode's full
+ * mapping: `ß` is `ss`, `ς` is `σ`), accents of Latin, Greek and Cyrillic (`é` is `e`) and points of Hebrew and Arabic,
+ * composed (NFC).
  */
 export function splitWords(text: string): readonly string[] {
   const found = plain.test(text) ? text.toLowerCase().match(plainWords) : foldWords(text).match(words);

@@ -29,7 +29,10 @@ export const accountPages: AccountPages = {
   verify: "/verify",
 };
 
-/** Returns the endpoints of the pages of accounts. A page answers 404 if the service does not serve the path that receives its form. */
+/**
+ * Returns the endpoints of the pages of accounts. A page answers 404 if the service does not serve the path that
+ * receives its form.
+ */
 export function pageEndpoints(pages: AccountPages, facts: () => ServiceFacts): readonly Endpoint[] {
   const page = (path: string, summary: string, call: string): Endpoint => callPage({ path, summary, call, facts });
   return [
@@ -51,12 +54,16 @@ interface CallPage {
   readonly facts: () => ServiceFacts;
 }
 
-/** Returns the endpoint of a page. Opening the page does not use up the link in a mail: only the button sends the token of the link. */
+/**
+ * Returns the endpoint of a page. Opening the page does not use up the link in a mail: only the button sends the token
+ * of the link.
+ */
 function callPage({ path, summary, call, facts }: CallPage): Endpoint {
   return builtInEndpoint({
     ...common,
     path,
-    // Identifies the caller, because only a logged-in user confirms a changed address. A rejected credential must not prevent a sign-up.
+    // Identifies the caller, because only a logged-in user confirms a changed address. A rejected credential must not
+    // prevent a sign-up.
     access: anyone,
     refusals: "reported",
     documentation: {
@@ -132,7 +139,8 @@ function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint
   return builtInEndpoint({
     ...common,
     path: pages.login,
-    // Identifies the caller, because a link to another account asks first. A rejected credential must not prevent a login.
+    // Identifies the caller, because a link to another account asks first. A rejected credential must not prevent a
+    // login.
     access: anyone,
     refusals: "reported",
     documentation: {

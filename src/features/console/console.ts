@@ -189,8 +189,8 @@ async function loadPageLabels(site: Site, view: View, { value, items, element }:
 }
 
 /**
- * Returns the tag of the record without related records, because `If-Match` of a change needs this tag. A response with `expand` has a
- * different tag.
+ * Returns the tag of the record without related records, because `If-Match` of a change needs this tag. A response with
+ * `expand` has a different tag.
  */
 async function findRecordTag(view: View, path: string): Promise<string | null> {
   if (view.tag === null || findParameter(view, "expand") === undefined) return view.tag;

@@ -42,7 +42,9 @@ export function textOfJSON(value: object): string {
   return text;
 }
 
-/** Returns the beginning of an object or array as JSON text. Converts only the part of the value that the excerpt needs. */
+/**
+ * Returns the beginning of an object or array as JSON text. Converts only the part of the value that the excerpt needs.
+ */
 export function excerptOfJSON(value: object, most: number): string {
   return excerptText(JSON.stringify(copyBeginning(value, { room: most })), most);
 }

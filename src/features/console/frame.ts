@@ -78,8 +78,8 @@ function drawTools(site: Site, view: View): PageContent {
 }
 
 /**
- * Returns the link to the login. If the endpoint checks no credentials, the page does not know the caller. The script of the page then
- * requests the root to find out.
+ * Returns the link to the login. If the endpoint checks no credentials, the page does not know the caller. The script
+ * of the page then requests the root to find out.
  */
 function wayIn(site: Site, view: View, session: string): Markup {
   if (view.wasIdentified || view.status === 401) return html`<a href="${loginLink(site, view, session)}">Log in</a>`;
@@ -125,7 +125,9 @@ function drawStrip(site: Site, view: View): Markup {
   </section>`;
 }
 
-/** Returns the path and query of the request. Hides the token of a link, because the token gives access to an account. */
+/**
+ * Returns the path and query of the request. Hides the token of a link, because the token gives access to an account.
+ */
 function shownTarget(view: View): string {
   return readTarget(view).replace(/([?&]token=)[^&]+/g, "$1…");
 }

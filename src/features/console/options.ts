@@ -21,8 +21,8 @@ export interface ConsoleOptions {
   /** Custom colors in CSS notation: `{ accent: "light-dark(#3a4bbd, #a9b4ff)" }`. */
   readonly colors?: Readonly<Partial<Record<(typeof colorNames)[number], string>>>;
   /**
-   * Other paths for the pages on which people log in and manage their accounts. Default: `/login`, `/login/factor`, `/signup`, `/forgot`,
-   * `/reset` and `/verify`.
+   * Other paths for the pages on which people log in and manage their accounts. Default: `/login`, `/login/factor`,
+   * `/signup`, `/forgot`, `/reset` and `/verify`.
    */
   readonly pages?: Readonly<Partial<AccountPages>>;
   /** Draws the responses of some paths in a custom way, by declared path: `/orders/{id}`. */

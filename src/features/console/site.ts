@@ -21,7 +21,10 @@ export interface Site {
   facts(): ServiceFacts;
 }
 
-/** The names of referenced records, by the path of their resource and their id. Contains only records that the caller may read. */
+/**
+ * The names of referenced records, by the path of their resource and their id. Contains only records that the caller
+ * may read.
+ */
 export type Labels = ReadonlyMap<string, ReadonlyMap<number | string, string>>;
 
 /** The resources whose ids the fields of forms accept. */
@@ -42,8 +45,8 @@ export interface Drawing {
   /** The actions that the caller may take on the shown record. */
   readonly offers: readonly Offer[];
   /**
-   * The ETag of the record without related records, for `If-Match`. A response with related records has a different ETag. Null if there is
-   * none.
+   * The ETag of the record without related records, for `If-Match`. A response with related records has a different
+   * ETag. Null if there is none.
    */
   readonly tag: string | null;
   /** The path of the shown record, without the base path and the query. */
@@ -71,7 +74,8 @@ export function resolveAddress({ basePath }: View, path: string): string {
 }
 
 /**
- * Returns the URL of a record below a path. Returns null if a path cannot contain the id: `.` and `..` are path steps (URL standard §4.4).
+ * Returns the URL of a record below a path. Returns null if a path cannot contain the id: `.` and `..` are path steps
+ * (URL standard §4.4).
  */
 export function recordAddress(view: View, path: string, id: unknown): string | null {
   const text = String(id);

@@ -55,8 +55,8 @@ export function showPlain(value: unknown, most: number): Markup {
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
 /**
- * Shows a time in UTC. The script of the page adds how long ago this was. The server does not add it, because a cached page would show an
- * old duration.
+ * Shows a time in UTC. The script of the page adds how long ago this was. The server does not add it, because a cached
+ * page would show an old duration.
  */
 function showTime(value: string): Markup {
   return html`<time datetime="${value}">${timeText(value)}</time>`;
@@ -67,7 +67,9 @@ export function timeText(value: string): string {
   return value.replace(/^(\S+)T(\d\d:\d\d:\d\d).*Z$/, "$1 $2 UTC");
 }
 
-/** Returns a value as the text of an input. A sent value may have any type; a value that is not a text is shown as JSON. */
+/**
+ * Returns a value as the text of an input. A sent value may have any type; a value that is not a text is shown as JSON.
+ */
 export function formatInputText({ kind }: Field, value: unknown): string {
   if (kind.column.type === "json") return JSON.stringify(value, null, 2);
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -58,7 +58,8 @@ export function hasWays(facts: ServiceFacts): boolean {
 }
 
 /**
- * Returns true if the login accepts a form with a username and a password. A feature may have replaced the built-in login by another one.
+ * Returns true if the login accepts a form with a username and a password. A feature may have replaced the built-in
+ * login by another one.
  */
 function takesPasswords(login: Endpoint): boolean {
   if (login.consumes?.includes(formType) !== true) return false;

@@ -25,8 +25,8 @@ export interface Why extends Pick<WholeExplanation, "outcome" | "schemes" | "rou
 }
 
 /**
- * Explains to callers their own responses: the result of each scheme, the decision of the permission, and the response. A request with a
- * wrong credential is refused earlier and counted, so credentials cannot be tried here.
+ * Explains to callers their own responses: the result of each scheme, the decision of the permission, and the response.
+ * A request with a wrong credential is refused earlier and counted, so credentials cannot be tried here.
  */
 export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoint {
   // Requests that are part of an explanation are not explained again, to avoid endless recursion.

@@ -10,8 +10,8 @@ export interface Sender {
 const NAMED = /^([^<>"\\]*)<([^<>]*)>$/;
 
 /**
- * Parses a sender: `no-reply@example.com` or `Example <no-reply@example.com>`. Returns null for any other text, because it could add
- * recipients or headers.
+ * Parses a sender: `no-reply@example.com` or `Example <no-reply@example.com>`. Returns null for any other text, because
+ * it could add recipients or headers.
  */
 export function readSender(text: string): Sender | null {
   const named = NAMED.exec(text);

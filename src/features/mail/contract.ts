@@ -24,15 +24,15 @@ export interface SendMailOptions {
   /** Aborted when the time of the try is over, or when the service stops. */
   readonly signal: AbortSignal;
   /**
-   * Reports that the provider has the whole mail and has not answered yet. The try may then take ten more minutes. The mail counts as sent
-   * if the service stops in this time.
+   * Reports that the provider has the whole mail and has not answered yet. The try may then take ten more minutes. The
+   * mail counts as sent if the service stops in this time.
    */
   handedOver?(): void;
 }
 
 /**
- * Sends a mail. The mail is sent when the promise resolves. After an error it is tried again, after a longer pause each time, or as a
- * `JobError` says.
+ * Sends a mail. The mail is sent when the promise resolves. After an error it is tried again, after a longer pause each
+ * time, or as a `JobError` says.
  */
 export type SendMail = (mail: Mail, options: SendMailOptions) => Promise<void>;
 
@@ -43,8 +43,8 @@ export interface Composed {
   /** The name of a template: `password_reset`. */
   readonly template: string;
   /**
-   * The values of the template. `link` is a URL, and `code` has eight digits. No value may contain a text that a caller chose, not even a
-   * name. Otherwise the caller could send a message to any address in the name of the service.
+   * The values of the template. `link` is a URL, and `code` has eight digits. No value may contain a text that a caller
+   * chose, not even a name. Otherwise the caller could send a message to any address in the name of the service.
    */
   readonly values: Readonly<Record<string, string>>;
   /** The language of the template. Default: the option `language` of `mail()`. */
@@ -56,32 +56,36 @@ export interface MailKind<A extends JSONValue> {
   /** Lower-case words joined by hyphens. The name of the worker in the outbox is `mail-` followed by this name. */
   readonly name: string;
   /**
-   * Composes a queued mail just before it is sent, never within a request. `about` contains no secret, so this function derives the link or
-   * the code. Returns null if there is nothing to send, for example because the link has expired or no user has the address. `now` is in
-   * milliseconds since the epoch.
+   * Composes a queued mail just before it is sent, never within a request. `about` contains no secret, so this function
+   * derives the link or the code. Returns null if there is nothing to send, for example because the link has expired or
+   * no user has the address. `now` is in milliseconds since the epoch.
    */
   compose(about: A, delivery: { readonly store: Store; readonly now: number }): Promise<Composed | null>;
 }
 
-/** Returns the changes that queue one mail, for the transaction of its event. `now` is in milliseconds since the epoch. */
+/**
+ * Returns the changes that queue one mail, for the transaction of its event. `now` is in milliseconds since the epoch.
+ */
 export type QueueMail<A extends JSONValue> = (about: A, now: number) => readonly Change[];
 
 /** The members that the mail feature offers to other features. */
 export interface Mailer {
   /**
-   * Registers a kind of mail, and returns the function that queues one. Called in the `setUp` of a feature that needs mail. Throws
-   * `DeclarationError` if the name is wrong or taken.
+   * Registers a kind of mail, and returns the function that queues one. Called in the `setUp` of a feature that needs
+   * mail. Throws `DeclarationError` if the name is wrong or taken.
    */
   kind<A extends JSONValue>(kind: MailKind<A>): QueueMail<A>;
   /**
-   * The public address of the service, for links: `https://api.example`, without the base path and without a slash at the end. Links are
-   * never built from a request. Read it when a mail is composed, because a service that listens on any free port does not know it earlier.
+   * The public address of the service, for links: `https://api.example`, without the base path and without a slash at
+   * the end. Links are never built from a request. Read it when a mail is composed, because a service that listens on
+   * any free port does not know it earlier.
    */
   readonly publicURL: string;
 }
 
 /**
- * The texts of a mail in one language. `{name}` is replaced by the value `name`. A paragraph is left out if one of its values is missing.
+ * The texts of a mail in one language. `{name}` is replaced by the value `name`. A paragraph is left out if one of its
+ * values is missing.
  */
 export interface MailTemplate {
   /** One line. It may contain neither the link nor the code. `{service}` is the name of the service. */

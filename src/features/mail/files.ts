@@ -7,9 +7,9 @@ import type { Mail, SendMail } from "./contract.ts";
 import { formatMessage } from "./message.ts";
 
 /**
- * Writes each mail to an `.eml` file instead of sending it, for development and tests. Makes the folder if it is missing. A file is
- * complete when it appears. Only its owner can read it (mode 0600), because a link in it may open an account. Its name begins with the
- * time.
+ * Writes each mail to an `.eml` file instead of sending it, for development and tests. Makes the folder if it is
+ * missing. A file is complete when it appears. Only its owner can read it (mode 0600), because a link in it may open an
+ * account. Its name begins with the time.
  *
  * @example
  * ```ts

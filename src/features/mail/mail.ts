@@ -16,7 +16,10 @@ export interface MailOptions {
   readonly send: SendMail;
   /** The sender of all mails: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string;
-  /** The public address of the service, for links. Give a function if the address is known only after the service listens. */
+  /**
+   * The public address of the service, for links. Give a function if the address is known only after the service
+   * listens.
+   */
   readonly publicURL: string | (() => string);
   /** The name of the service in mails. Default: the name of the service. */
   readonly title?: string;
@@ -29,9 +32,9 @@ export interface MailOptions {
 const outcomes = ["sent", "dropped", "failed"] as const;
 
 /**
- * Sends mails of other features through the outbox, never within a request. The transaction of an event also queues its mail, so each
- * committed event has its mail, and a mail server that hangs delays no response. A mail is composed when it is sent. So the outbox contains
- * no texts, links or codes of mails.
+ * Sends mails of other features through the outbox, never within a request. The transaction of an event also queues its
+ * mail, so each committed event has its mail, and a mail server that hangs delays no response. A mail is composed when
+ * it is sent. So the outbox contains no texts, links or codes of mails.
  *
  * @example
  * ```ts
@@ -111,7 +114,8 @@ function withoutEnd(url: string, basePath: string): string {
 }
 
 /**
- * Removes the link and the code from an error. A mail server may repeat a part of the mail in its refusal, and the outbox stores the error.
+ * Removes the link and the code from an error. A mail server may repeat a part of the mail in its refusal, and the
+ * outbox stores the error.
  */
 function withoutSecrets(error: unknown, { values }: Composed): Error {
   const secrets = ["link", "code"].flatMap((name) => values[name] ?? []);

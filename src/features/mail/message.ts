@@ -3,8 +3,8 @@ import { readSender } from "./address.ts";
 import type { Mail } from "./contract.ts";
 
 /**
- * Formats a mail as a message (RFC 5322, MIME), with the plain text as the first part. Throws if an address or the subject could add a
- * header. A part with other characters than ASCII, or with long lines, is encoded in Base64.
+ * Formats a mail as a message (RFC 5322, MIME), with the plain text as the first part. Throws if an address or the
+ * subject could add a header. A part with other characters than ASCII, or with long lines, is encoded in Base64.
  */
 export function formatMessage(mail: Mail): string {
   const sender = readSender(mail.from);
@@ -61,7 +61,10 @@ function base64Lines(content: string): readonly string[] {
   return text.match(/.{1,76}/g) ?? [];
 }
 
-/** Formats a text for a header. A text that is not ASCII becomes encoded words (RFC 2047). Throws if the text has control characters. */
+/**
+ * Formats a text for a header. A text that is not ASCII becomes encoded words (RFC 2047). Throws if the text has
+ * control characters.
+ */
 function encodedText(text: string): string {
   if (/[\p{Cc}\u2028\u2029]/u.test(text)) throw new Error("A header of a mail has more than one line.");
   // Also encodes an ASCII text that looks like an encoded word, because mail programs would decode it.

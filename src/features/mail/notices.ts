@@ -1,6 +1,9 @@
 import type { MailTemplates } from "./contract.ts";
 
-/** Adds a paragraph about earlier events after the first paragraph of each notice. A notice is a template with the time of its event. */
+/**
+ * Adds a paragraph about earlier events after the first paragraph of each notice. A notice is a template with the time
+ * of its event.
+ */
 export function withTimes(paragraph: string, templates: MailTemplates): MailTemplates {
   return Object.fromEntries(
     Object.entries(templates).map(([name, template]) => {

@@ -4,7 +4,10 @@ import { Secret } from "../../core/crypto/secret.ts";
 export interface SMTPServer {
   readonly host: string;
   readonly port: number;
-  /** True if the connection starts with TLS (`smtps`). Otherwise STARTTLS is required. To a loopback address, it is used if it is offered. */
+  /**
+   * True if the connection starts with TLS (`smtps`). Otherwise STARTTLS is required. To a loopback address, it is used
+   * if it is offered.
+   */
   readonly secure: boolean;
   /** Null if the server needs no login. */
   readonly user: string | null;
@@ -14,8 +17,9 @@ export interface SMTPServer {
 const CURE = "Write smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST";
 
 /**
- * Reads `smtp://USER:PASSWORD@HOST:PORT` (default port: 587) and `smtps://…` (465). `password` is the password if the URL contains none; a
- * second password is a mistake. The mistakes do not contain the URL, because a password may be in it.
+ * Reads `smtp://USER:PASSWORD@HOST:PORT` (default port: 587) and `smtps://…` (465). `password` is the password if the
+ * URL contains none; a second password is a mistake. The mistakes do not contain the URL, because a password may be in
+ * it.
  */
 export function readSMTPURL(
   url: Secret,

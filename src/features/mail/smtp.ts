@@ -22,16 +22,26 @@ export interface SMTPOptions {
 
 type Nodemailer = typeof API;
 
-/** The longest time until the connection is open, and from then until the greeting, in milliseconds. The outbox limits the whole try. */
+/**
+ * The longest time until the connection is open, and from then until the greeting, in milliseconds. The outbox limits
+ * the whole try.
+ */
 const TIMEOUT_MS = 20_000;
-/** The longest time without a byte from the server, in milliseconds: the wait for the answer to a whole mail (RFC 5321 §4.5.3.2.6). */
+/**
+ * The longest time without a byte from the server, in milliseconds: the wait for the answer to a whole mail (RFC 5321
+ * §4.5.3.2.6).
+ */
 const QUIET_MS = 600_000;
-/** The commands whose refusal with 5xx is about this mail (RFC 5321 §4.2.1). A refused greeting or login is about the settings. */
+/**
+ * The commands whose refusal with 5xx is about this mail (RFC 5321 §4.2.1). A refused greeting or login is about the
+ * settings.
+ */
 const ABOUT_THE_MAIL = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
 
 /**
- * Makes a sender for an SMTP server. It needs the package `nodemailer`, which is installed separately. `smtp://` requires STARTTLS. To a
- * loopback address, it uses STARTTLS if the server offers it, and checks no certificate. `smtps://` starts with TLS. Throws `DeclarationError` if an option is wrong or the package is missing.
+ * Makes a sender for an SMTP server. It needs the package `nodemailer`, which is installed separately. `smtp://`
+ * requires STARTTLS. To a loopback address, it uses STARTTLS if the server offers it, and checks no certificate.
+ * `smtps://` starts with TLS. Throws `DeclarationError` if an option is wrong or the package is missing.
  *
  * @example
  * ```ts part
@@ -104,7 +114,10 @@ async function sendThrough(
   }
 }
 
-/** Returns a logger of nodemailer that logs nothing. It calls `onWhole` after the final dot of a mail is written to the connection. */
+/**
+ * Returns a logger of nodemailer that logs nothing. It calls `onWhole` after the final dot of a mail is written to the
+ * connection.
+ */
 function listenForEnd(onWhole: () => void): Readonly<Record<string, (entry: unknown) => void>> {
   const ignore = (): void => undefined;
   const info = (entry: unknown): void => {
@@ -113,7 +126,10 @@ function listenForEnd(onWhole: () => void): Readonly<Record<string, (entry: unkn
   return { level: ignore, trace: ignore, debug: ignore, info, warn: ignore, error: ignore, fatal: ignore };
 }
 
-/** Adds to an error whether a further try makes sense: not after a refusal of the mail, and late after a whole mail without an answer. */
+/**
+ * Adds to an error whether a further try makes sense: not after a refusal of the mail, and late after a whole mail
+ * without an answer.
+ */
 function withRetry(error: unknown, isWhole: boolean): unknown {
   const { responseCode, command } = error as { readonly responseCode?: unknown; readonly command?: unknown };
   const code = typeof responseCode === "number" ? responseCode : null;

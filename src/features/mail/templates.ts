@@ -29,7 +29,10 @@ export interface Templates {
   fill(composed: Composed, service: string): FilledTemplate;
 }
 
-/** Makes the templates of a service: its own, and the built-in templates that it does not replace. `language` is the default. */
+/**
+ * Makes the templates of a service: its own, and the built-in templates that it does not replace. `language` is the
+ * default.
+ */
 export function createTemplates(ownTemplates: TemplatesByLanguage, language: string): Templates {
   const find = (name: string, wanted: string): readonly [MailTemplate, string] => {
     for (const each of [wanted, wanted.split("-")[0]!, language, language.split("-")[0]!, "en"]) {
@@ -57,7 +60,10 @@ export function createTemplates(ownTemplates: TemplatesByLanguage, language: str
   };
 }
 
-/** Throws if a link, a code or another value has the wrong format. Otherwise a mail could contain a text that a caller chose. */
+/**
+ * Throws if a link, a code or another value has the wrong format. Otherwise a mail could contain a text that a caller
+ * chose.
+ */
 function requireValues(values: Composed["values"]): void {
   for (const [name, value] of Object.entries(values)) {
     const fits = name === "link" ? FULL_URL.test(value) : name === "code" ? CODE.test(value) : true;
@@ -144,7 +150,8 @@ function collectMistakes(name: string, template: unknown): readonly string[] {
 }
 
 /**
- * Returns the mistakes of a template that replaces a built-in one: it may use only the same values, and must have the link and the code.
+ * Returns the mistakes of a template that replaces a built-in one: it may use only the same values, and must have the
+ * link and the code.
  */
 function replacedMistakes(name: string, template: MailTemplate): readonly string[] {
   const replaced = english[name];

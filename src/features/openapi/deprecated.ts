@@ -2,8 +2,8 @@ import { formatDay, sayDeprecation, type Deprecated } from "../../core/deprecati
 import type { JSONObject } from "./json.ts";
 
 /**
- * Adds a deprecation to a description: the member `deprecated` for tools, and a sentence with the dates for people. OpenAPI has no members
- * for the dates. Some tools read `x-sunset`.
+ * Adds a deprecation to a description: the member `deprecated` for tools, and a sentence with the dates for people.
+ * OpenAPI has no members for the dates. Some tools read `x-sunset`.
  */
 export function withDeprecation(description: string | undefined, going: readonly Deprecated[]): JSONObject {
   const said = [...(description === undefined ? [] : [description]), ...going.map(sayDeprecation)].join(" ");

@@ -24,8 +24,8 @@ const SESSION = "/api/session/";
 const ROOT = "/";
 
 /**
- * Serves `/openapi.json` (OpenAPI 3.1), the same document as pages at `/docs`, and a page for each problem at `/problems`. They need no
- * authentication.
+ * Serves `/openapi.json` (OpenAPI 3.1), the same document as pages at `/docs`, and a page for each problem at
+ * `/problems`. They need no authentication.
  *
  * @example
  * ```ts
@@ -108,7 +108,10 @@ export function documentation(options: DocumentationOptions): Feature<null> {
   });
 }
 
-/** Calls `make` on the first request and keeps the result. Other requests wait for it. After a failure, the next request tries again. */
+/**
+ * Calls `make` on the first request and keeps the result. Other requests wait for it. After a failure, the next request
+ * tries again.
+ */
 function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let making: Promise<T> | null = null;
   return () =>
@@ -118,7 +121,9 @@ function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-/** Returns the style or script of the pages. A new content has a new name, so that caches may keep each file for a year. */
+/**
+ * Returns the style or script of the pages. A new content has a new name, so that caches may keep each file for a year.
+ */
 function docsAsset({ style }: Look, name: string): Reply | null {
   const found = [style, pageScript()].find((each) => each.name === name);
   if (found === undefined) return null;

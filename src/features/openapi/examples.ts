@@ -32,7 +32,10 @@ function findExample(fields: Fields, isPart: (field: Field) => boolean): JSONObj
   return isWhole ? Object.fromEntries(values) : null;
 }
 
-/** Returns the example of a member. If a required member has no example, returns a generated value. Otherwise returns undefined. */
+/**
+ * Returns the example of a member. If a required member has no example, returns a generated value. Otherwise returns
+ * undefined.
+ */
 export function exampleValue({ kind, options }: ExtensionMember): unknown {
   return options.example ?? (options.optional === true ? undefined : collectSamples(kind)[0]);
 }

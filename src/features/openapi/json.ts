@@ -6,7 +6,10 @@ export function ref(kind: "schemas" | "parameters" | "headers" | "responses", na
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** The members of a schema that contain schemas with custom names (`named`), and the members that contain values (`valued`). */
+/**
+ * The members of a schema that contain schemas with custom names (`named`), and the members that contain values
+ * (`valued`).
+ */
 const named: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs"]);
 const valued: ReadonlySet<string> = new Set(["default", "const", "enum", "example", "examples"]);
 

@@ -2,8 +2,8 @@ import type { Format } from "../../http/request/format.ts";
 import type { JSONObject } from "./json.ts";
 
 /**
- * Returns the content of a response by media type. The example is null if none can be generated. Pages and CSV are left out, because
- * generated clients would only get a text for them. The parameter `format` describes them.
+ * Returns the content of a response by media type. The example is null if none can be generated. Pages and CSV are left
+ * out, because generated clients would only get a text for them. The parameter `format` describes them.
  */
 export function buildContent(formats: readonly Format[], schema: JSONObject, example: unknown): JSONObject {
   const structured = formats.filter(({ mediaType }) => isStructured(mediaType));
@@ -12,7 +12,10 @@ export function buildContent(formats: readonly Format[], schema: JSONObject, exa
   );
 }
 
-/** Describes one media type. The schema is that of the parsed data. Linters read every example as JSON, so it is only shown for JSON. */
+/**
+ * Describes one media type. The schema is that of the parsed data. Linters read every example as JSON, so it is only
+ * shown for JSON.
+ */
 export function mediaTypeObject(mediaType: string, schema: JSONObject, example: unknown): JSONObject {
   return example === null || !isJSON(mediaType) ? { schema } : { schema, example };
 }

@@ -6,7 +6,8 @@ import type { JSONObject } from "./json.ts";
 import type { OpenAPIOptions } from "./options.ts";
 import type { DocsParts } from "./page/page.ts";
 
-// Loads the code that describes a service at the first request for a description, because many services never get such a request.
+// Loads the code that describes a service at the first request for a description, because many services never get such
+// a request.
 
 /** Returns the OpenAPI 3.1 document of a service. */
 export async function openapiDocument(options: OpenAPIOptions): Promise<Record<string, unknown>> {
@@ -27,7 +28,10 @@ const docsParts: ChecksOf<DocsParts> = {
   who: orNull(text),
 };
 
-/** Returns the page of an operation by its id, or the page that lists all operations if no id is given. Returns null for an unknown id. */
+/**
+ * Returns the page of an operation by its id, or the page that lists all operations if no id is given. Returns null for
+ * an unknown id.
+ */
 export async function docsPage(parts: DocsParts, operation?: string): Promise<Page | null> {
   requireOptions(parts, docsParts, { of: "docsPage" });
   const docs = await buildDocs(parts);

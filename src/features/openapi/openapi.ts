@@ -46,8 +46,8 @@ const checks: ChecksOf<OpenAPIOptions> = {
 };
 
 /**
- * Describes a service as an OpenAPI 3.1 document. Its operations and schemas are parts in the form that is sent. It contains only facts of
- * the declarations. Yields between the mounts, so that other requests can run.
+ * Describes a service as an OpenAPI 3.1 document. Its operations and schemas are parts in the form that is sent. It
+ * contains only facts of the declarations. Yields between the mounts, so that other requests can run.
  */
 export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   requireOptions(options, checks, { of: "openapiDocument" });
@@ -128,7 +128,9 @@ function collectRefusals({ schemes = [], asksForFactors = false }: OpenAPIOption
   return [...(isAsked ? (["factor_required"] as const) : []), ...schemes.flatMap(({ problems = [] }) => problems)];
 }
 
-/** Returns the codes of the problems that only features declare, not mounts or endpoints. Any operation can end in them. */
+/**
+ * Returns the codes of the problems that only features declare, not mounts or endpoints. Any operation can end in them.
+ */
 function anywhereAmong(
   problems: readonly ProblemDefinition[],
   mounts: readonly ServedMount[],

@@ -15,7 +15,10 @@ export interface OpenAPIOptions extends Omit<ServiceParts, "collections"> {
   readonly xml?: boolean;
   /** The meaning of the tags of endpoints, by name. The tags of resources need no explanation. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** True if an account may need a second factor in addition to an accepted credential (401 `factor_required`). Default: false. */
+  /**
+   * True if an account may need a second factor in addition to an accepted credential (401 `factor_required`). Default:
+   * false.
+   */
   readonly asksForFactors?: boolean;
   /** Custom problems, in addition to those of endpoints and mounts. */
   readonly problems?: readonly ProblemDefinition[];

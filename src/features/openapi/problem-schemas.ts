@@ -5,7 +5,10 @@ import { exampleValue } from "./examples.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
 
-/** Returns the schema of every problem, and one for each code: its status, its code and its extension members (RFC 9457 §3.2). */
+/**
+ * Returns the schema of every problem, and one for each code: its status, its code and its extension members (RFC 9457
+ * §3.2).
+ */
 export function problemSchemas(catalogue: Catalogue): Readonly<Record<string, JSONObject>> {
   return {
     Problem: anyProblem(catalogue),

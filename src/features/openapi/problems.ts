@@ -84,8 +84,8 @@ const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
 };
 
 /**
- * Returns the problems that an endpoint can end in before its handler runs, and those that can always happen. `refusals` end a request
- * although its credential is right.
+ * Returns the problems that an endpoint can end in before its handler runs, and those that can always happen.
+ * `refusals` end a request although its credential is right.
  */
 export function* problemsOnTheWay(
   endpoint: ServedEndpoint,
@@ -113,8 +113,8 @@ export function* problemsOnTheWay(
 }
 
 /**
- * Returns the permission of an endpoint, and the permissions of its outer records: the caller must be able to read these records, and to
- * change them for an unsafe method.
+ * Returns the permission of an endpoint, and the permissions of its outer records: the caller must be able to read
+ * these records, and to change them for an unsafe method.
  */
 function collectPermissions({ access, mounted, method }: ServedEndpoint): readonly Permission<string>[] {
   const found: Permission<string>[] = access === "open" ? [] : [access];
@@ -135,8 +135,8 @@ function* problemsOfCredentials(
   const canChallenge = challenging > 0;
   if (needsCaller(endpoint)) {
     if (canChallenge) yield "not_authenticated";
-    // The only scheme with a challenge may have none for some requests: Basic has none for scripts. With two schemes, the other one still
-    // has a challenge.
+    // The only scheme with a challenge may have none for some requests: Basic has none for scripts. With two schemes,
+    // the other one still has a challenge.
     if (challenging < 2) yield "authentication_failed";
   }
   if (carriers.length === 0) return;
@@ -150,7 +150,10 @@ function* problemsOfCredentials(
   if (isUnsafe(endpoint.method) && carriers.some((each) => each.in === "cookie")) yield "cross_site";
 }
 
-/** Returns true if an unknown caller may be asked who they are: by a permission, or by a default that is made from the caller. */
+/**
+ * Returns true if an unknown caller may be asked who they are: by a permission, or by a default that is made from the
+ * caller.
+ */
 function needsCaller(endpoint: ServedEndpoint): boolean {
   const { mounted, method } = endpoint;
   if (collectPermissions(endpoint).some((permission) => permission !== anyone)) return true;

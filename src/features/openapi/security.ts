@@ -4,7 +4,10 @@ import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";
 import { collectParameters } from "../../http/declarations/parameters.ts";
 import type { JSONObject } from "./json.ts";
 
-/** Returns the security schemes by name. Leaves out credentials that only a proxy may send, because clients cannot send them. */
+/**
+ * Returns the security schemes by name. Leaves out credentials that only a proxy may send, because clients cannot send
+ * them.
+ */
 export function securitySchemes(
   schemes: readonly Scheme[],
   isEncrypted: boolean,
@@ -54,7 +57,8 @@ function authorizationScheme(scheme: string): JSONObject {
       };
     default: {
       const name = scheme.slice(0, 1).toUpperCase() + scheme.slice(1);
-      // OpenAPI cannot describe schemes outside of IANA's registry, so the scheme becomes an API key whose value is the whole header.
+      // OpenAPI cannot describe schemes outside of IANA's registry, so the scheme becomes an API key whose value is the
+      // whole header.
       return {
         type: "apiKey",
         in: "header",
@@ -78,8 +82,8 @@ export function buildSecurity(endpoint: ServedEndpoint, names: readonly string[]
 }
 
 /**
- * True if unknown callers are allowed. Calls the permission instead of comparing its name, because a custom permission may also allow
- * unknown callers.
+ * True if unknown callers are allowed. Calls the permission instead of comparing its name, because a custom permission
+ * may also allow unknown callers.
  */
 export function admitsUnknown({ access, action = "call", path }: ServedEndpoint): boolean {
   if (access === "open") return true;

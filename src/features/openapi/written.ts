@@ -10,8 +10,8 @@ export interface OperationFacts {
 }
 
 /**
- * A part of the document in the form that is sent. It is stored as text. As objects, the parts of hundreds of mounts would need several
- * times as much memory.
+ * A part of the document in the form that is sent. It is stored as text. As objects, the parts of hundreds of mounts
+ * would need several times as much memory.
  */
 export class Part {
   #text: Uint8Array;

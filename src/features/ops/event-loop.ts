@@ -14,8 +14,9 @@ export interface EventLoopWatch {
 }
 
 /**
- * Measures the event loop with a timer. The delay of the timer is the time that the loop was busy, and a request that arrives then waits as
- * long. `monitorEventLoopDelay` of Node would wake the process five times as often, and its quantiles cannot be added across processes.
+ * Measures the event loop with a timer. The delay of the timer is the time that the loop was busy, and a request that
+ * arrives then waits as long. `monitorEventLoopDelay` of Node would wake the process five times as often, and its
+ * quantiles cannot be added across processes.
  */
 export function watchEventLoop(): EventLoopWatch {
   requireArguments("watchEventLoop", arguments, {});

@@ -15,8 +15,8 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
 }
 
 /**
- * Combines the metrics of several processes: adds the values of each series, or takes the largest value if the metric declares `together:
- * "max"`.
+ * Combines the metrics of several processes: adds the values of each series, or takes the largest value if the metric
+ * declares `together: "max"`.
  */
 export function mergeFamilies(familyLists: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
   const merged = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>();
@@ -34,8 +34,8 @@ export function mergeFamilies(familyLists: readonly (readonly MetricFamily[])[])
 }
 
 /**
- * Returns the metrics that must be kept after their process has stopped: all except gauges. Without them, the sums over all processes would
- * decrease, and Prometheus takes a decrease for a restart.
+ * Returns the metrics that must be kept after their process has stopped: all except gauges. Without them, the sums over
+ * all processes would decrease, and Prometheus takes a decrease for a restart.
  */
 export function countersOf(families: readonly MetricFamily[]): readonly MetricFamily[] {
   return families.filter(({ type }) => type !== "gauge");

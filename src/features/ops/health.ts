@@ -15,8 +15,8 @@ export interface Health {
 }
 
 /**
- * `GET /livez` answers 200 while the process runs. `GET /readyz` answers 200 while the store answers, otherwise 503. Both need no
- * authentication.
+ * `GET /livez` answers 200 while the process runs. `GET /readyz` answers 200 while the store answers, otherwise 503.
+ * Both need no authentication.
  *
  * @example
  * ```ts

@@ -1,6 +1,8 @@
 import { seriesOf, type Labels, type Sample } from "../../core/measurement.ts";
 
-/** The upper bounds, in seconds: those of Prometheus' own libraries, and smaller ones, because most requests are faster. */
+/**
+ * The upper bounds, in seconds: those of Prometheus' own libraries, and smaller ones, because most requests are faster.
+ */
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** A histogram of durations. */

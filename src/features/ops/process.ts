@@ -26,5 +26,6 @@ export function processFamilies(): readonly MetricFamily[] {
   ];
 }
 
-// Computed only once, because rounding errors could change the value, and Prometheus takes a changed start time for a restart.
+// Computed only once, because rounding errors could change the value, and Prometheus takes a changed start time for a
+// restart.
 const startedAt = Math.round(performance.timeOrigin) / 1000;

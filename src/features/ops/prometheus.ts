@@ -35,7 +35,8 @@ const checks: ChecksOf<MetricsOptions> = {
 };
 
 /**
- * `GET /metrics`: counts and latencies in the Prometheus text format (version 0.0.4), with the measurements of each feature.
+ * `GET /metrics`: counts and latencies in the Prometheus text format (version 0.0.4), with the measurements of each
+ * feature.
  *
  * @example
  * ```ts
@@ -100,8 +101,8 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
 }
 
 /**
- * Returns the function that renames metric families. A name with the prefix `latchkey_` gets the name of the service as its prefix. Other
- * names stay the same.
+ * Returns the function that renames metric families. A name with the prefix `latchkey_` gets the name of the service as
+ * its prefix. Other names stay the same.
  */
 function familyNamer(service: string): (family: MetricFamily) => MetricFamily {
   const prefix = `${service.replaceAll("-", "_")}_`;

@@ -2,8 +2,8 @@
 const MOST_A_SECOND = 10;
 
 /**
- * Limits the lines of each kind per second, and then reports how many lines it dropped. A caller who causes log lines can therefore not
- * fill the disk.
+ * Limits the lines of each kind per second, and then reports how many lines it dropped. A caller who causes log lines
+ * can therefore not fill the disk.
  */
 export interface Thinning {
   /** Counts a line of this kind. Returns true if the line may be written. */

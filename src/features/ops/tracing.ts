@@ -10,9 +10,9 @@ import type { Tracer } from "../../core/tracer.ts";
 type OpenTelemetry = typeof API;
 
 /**
- * Makes spans for OpenTelemetry: one for each request, and others in it for its permission, its store calls and its password hashes.
- * Returns null if `@opentelemetry/api` is not installed, or if no SDK was set up with it before. The service then traces nothing, at no
- * cost.
+ * Makes spans for OpenTelemetry: one for each request, and others in it for its permission, its store calls and its
+ * password hashes. Returns null if `@opentelemetry/api` is not installed, or if no SDK was set up with it before. The
+ * service then traces nothing, at no cost.
  */
 export async function openTelemetry(): Promise<Tracer | null> {
   requireArguments("openTelemetry", arguments, {});
@@ -75,8 +75,8 @@ function createTracer(api: OpenTelemetry, spans: Spans): Tracer {
 }
 
 /**
- * Returns the parent of a request's span. This is the span of the client, or the active span of this process if there is one. An
- * instrumentation of `node:http`, for example, has already started a span under that of the client.
+ * Returns the parent of a request's span. This is the span of the client, or the active span of this process if there
+ * is one. An instrumentation of `node:http`, for example, has already started a span under that of the client.
  */
 function chooseParent(api: OpenTelemetry, trace: TraceContext | null): Context {
   const active = api.context.active();
@@ -90,7 +90,10 @@ function chooseParent(api: OpenTelemetry, trace: TraceContext | null): Context {
   });
 }
 
-/** Ends the span of a request. Its name and attributes follow OpenTelemetry's semantic conventions for HTTP, if these define one. */
+/**
+ * Ends the span of a request. Its name and attributes follow OpenTelemetry's semantic conventions for HTTP, if these
+ * define one.
+ */
 function endRequest(api: OpenTelemetry, span: Span, observed: Extract<Observation, { kind: "request" }>): void {
   const { method, route, status, code, userId } = observed;
   if (route !== null) span.updateName(`${method} ${route}`);

@@ -17,8 +17,8 @@ export interface RecordEvent {
   /** The name of the action. Null for every other kind. */
   readonly action: string | null;
   /**
-   * The deleted parent, if its deletion also deleted all records of `resource` that belonged to it, for example the order of items. There
-   * may have been no such records. `record` is then null. Null for every other event.
+   * The deleted parent, if its deletion also deleted all records of `resource` that belonged to it, for example the
+   * order of items. There may have been no such records. `record` is then null. Null for every other event.
    */
   readonly deletedWith: { readonly resource: string; readonly record: number | string } | null;
   /** The time when the event was written: RFC 3339. */
@@ -31,12 +31,14 @@ export interface RecordEvent {
 /** A receiver of the events of some resources: a mailer, a search index, a webhook. */
 export interface Subscriber {
   /**
-   * Lower-case words joined by hyphens. The database stores the name. A subscriber with a new name does not get the events of the old name.
+   * Lower-case words joined by hyphens. The database stores the name. A subscriber with a new name does not get the
+   * events of the old name.
    */
   readonly name: string;
   readonly to: readonly Resource[];
   /**
-   * Delivers an event. The delivery is done when the promise resolves. After an error it is tried again, after a longer pause each time.
+   * Delivers an event. The delivery is done when the promise resolves. After an error it is tried again, after a longer
+   * pause each time.
    */
   deliver(event: RecordEvent, delivery: Delivery): Eventually<void>;
 }
@@ -52,15 +54,15 @@ export interface Delivery {
 /** The arguments of a worker in addition to the job. */
 export interface JobDelivery extends Delivery {
   /**
-   * Reports that the work is complete, and that only its confirmation is missing: a mail server has the whole mail and has not answered.
-   * The try may take ten more minutes. The job counts as done if the process stops in this time.
+   * Reports that the work is complete, and that only its confirmation is missing: a mail server has the whole mail and
+   * has not answered. The try may take ten more minutes. The job counts as done if the process stops in this time.
    */
   readonly handedOver: () => void;
 }
 
 /**
- * An error that decides about the next try of a job. `never`: the job fails at once. `late`: the outcome is unknown, so the next try is ten
- * minutes later or more.
+ * An error that decides about the next try of a job. `never`: the job fails at once. `late`: the outcome is unknown, so
+ * the next try is ten minutes later or more.
  */
 export class JobError extends Error {
   static {
@@ -90,23 +92,23 @@ export interface Job<A extends JSONValue = JSONValue> {
 /** A kind of queued work of a feature, registered with `Outbox.worker`. */
 export interface Worker<A extends JSONValue = JSONValue> {
   /**
-   * Lower-case words joined by hyphens, unique among workers and subscribers. The database stores the name. A worker with a new name does
-   * not get the jobs of the old name.
+   * Lower-case words joined by hyphens, unique among workers and subscribers. The database stores the name. A worker
+   * with a new name does not get the jobs of the old name.
    */
   readonly name: string;
   /** A job that runs longer lets another one start, in seconds. Default: 16 jobs run, however long they take. */
   readonly yieldsAfterSeconds?: number;
   /**
-   * Does a job. The job is done when the promise resolves. After an error it is tried again, after a longer pause each time, or as a
-   * `JobError` says.
+   * Does a job. The job is done when the promise resolves. After an error it is tried again, after a longer pause each
+   * time, or as a `JobError` says.
    */
   run(job: Job<A>, delivery: JobDelivery): Eventually<void>;
 }
 
 /**
- * Returns the changes that queue one job, for any transaction. `about` must not contain a secret, because it is stored and shown to
- * administrators at `/outbox`. `now` and `dueAt` are in milliseconds since the epoch. `dueAt` may be any time in the future. Default:
- * `now`.
+ * Returns the changes that queue one job, for any transaction. `about` must not contain a secret, because it is stored
+ * and shown to administrators at `/outbox`. `now` and `dueAt` are in milliseconds since the epoch. `dueAt` may be any
+ * time in the future. Default: `now`.
  */
 export type Queue<A extends JSONValue> = (
   about: A,
@@ -116,12 +118,13 @@ export type Queue<A extends JSONValue> = (
 /** The functions that the outbox offers to other features. */
 export interface Outbox {
   /**
-   * Adds a subscriber. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` if the subscriber is invalid.
+   * Adds a subscriber. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` if the
+   * subscriber is invalid.
    */
   subscribe(subscriber: Subscriber): void;
   /**
-   * Adds a worker, and returns the function that queues its jobs in any transaction. Called in the `setUp` of a feature that needs the
-   * outbox. Throws `DeclarationError` if the worker is invalid.
+   * Adds a worker, and returns the function that queues its jobs in any transaction. Called in the `setUp` of a feature
+   * that needs the outbox. Throws `DeclarationError` if the worker is invalid.
    *
    * @example
    * ```ts part

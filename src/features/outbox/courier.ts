@@ -10,11 +10,17 @@ import { createLeases, OLDER } from "./lease.ts";
 /** The delay after a write before the courier looks for its event. By then the write is usually committed. */
 const SOON_MS = 20;
 
-/** Delivers events in rounds. A round starts due deliveries until none is left. Each receiver has one process that delivers to it. */
+/**
+ * Delivers events in rounds. A round starts due deliveries until none is left. Each receiver has one process that
+ * delivers to it.
+ */
 export interface Courier {
   /** Delivers due events. Resolves when nothing more is due now. */
   run(): Promise<void>;
-  /** Starts a round. If a round is already running, makes it look for due events again without waiting for slow deliveries. */
+  /**
+   * Starts a round. If a round is already running, makes it look for due events again without waiting for slow
+   * deliveries.
+   */
   look(): void;
   /** Calls `look` in a moment, after a write. */
   soon(): void;
@@ -102,8 +108,8 @@ export function createCourier(options: DeliveryOptions): Courier {
 }
 
 /**
- * Releases the leases of a process. The last process of this version also releases the shared lease, so that a process of an older version
- * can take it at once.
+ * Releases the leases of a process. The last process of this version also releases the shared lease, so that a process
+ * of an older version can take it at once.
  */
 async function release(store: Store, { own, shared }: CourierLeases, now: number): Promise<void> {
   await own.release();

@@ -22,14 +22,14 @@ export interface CourierLeases {
 }
 
 /**
- * An event that this process has taken. It is not taken again before its outcome is stored and its receiver has ended, so that this process
- * never delivers it twice.
+ * An event that this process has taken. It is not taken again before its outcome is stored and its receiver has ended,
+ * so that this process never delivers it twice.
  */
 interface Taken {
   readonly to: string;
   /**
-   * `running`: a round waits for it. `yielded`: it takes long, and another one may start. `unstored`: its outcome could not be stored yet.
-   * `late`: its receiver still runs after the end of its time.
+   * `running`: a round waits for it. `yielded`: it takes long, and another one may start. `unstored`: its outcome could
+   * not be stored yet. `late`: its receiver still runs after the end of its time.
    */
   state: "running" | "yielded" | "unstored" | "late";
   /** Resolves when a round no longer has to wait for it. */
@@ -172,7 +172,8 @@ async function work(
   await keeper.keep(outcome, entry, () => logFailure(row, outcome, observe));
   entry.state = "late";
   entry.turn.resolve();
-  // A receiver that ignores its signal may still succeed. Until it ends, this process does not call it again for this event.
+  // A receiver that ignores its signal may still succeed. Until it ends, this process does not call it again for this
+  // event.
   if (await running.end) await keeper.keep(deliveredOutcome(row), entry);
 }
 
@@ -184,8 +185,8 @@ async function noteUnconfirmed(store: Store, row: EventRow, now: number): Promis
 /** Stores outcomes. */
 interface Keeper {
   /**
-   * Stores an outcome. If the store refuses it, stores it again after growing pauses, until the process stops. The delivery itself is not
-   * repeated.
+   * Stores an outcome. If the store refuses it, stores it again after growing pauses, until the process stops. The
+   * delivery itself is not repeated.
    */
   keep(outcome: Outcome, entry: Taken, onStored?: () => void): Promise<void>;
   count(outcome: Delivered): number;

@@ -37,7 +37,9 @@ export interface Outcome {
   readonly error?: unknown;
 }
 
-/** Returns the subscriber or the worker with a name. Returns null if this process has none: another process may have it. */
+/**
+ * Returns the subscriber or the worker with a name. Returns null if this process has none: another process may have it.
+ */
 export function findReceiver({ subscribers, workers }: DeliveryOptions, name: string): Receiver | null {
   const worker = workers.find((each) => each.name === name);
   if (worker !== undefined) return { worker };
@@ -45,7 +47,10 @@ export function findReceiver({ subscribers, workers }: DeliveryOptions, name: st
   return subscriber === undefined ? null : { subscriber };
 }
 
-/** Returns the outcome of a try that succeeded. The event is deleted, whatever other processes did to it in the meantime. */
+/**
+ * Returns the outcome of a try that succeeded. The event is deleted, whatever other processes did to it in the
+ * meantime.
+ */
 export function deliveredOutcome(row: EventRow): Outcome {
   const where = { column: "id", operator: "eq", value: storedOf(row).id } as const;
   return { kind: "delivered", changes: [{ kind: "deleteAll", collection, where }] };
@@ -76,8 +81,8 @@ export function failedOutcome(row: EventRow, error: unknown, options: DeliveryOp
 }
 
 /**
- * Returns the change that notes that only the confirmation of a job is missing. If this process dies, the next one finds the note after the
- * longest wait for the confirmation, and counts the job as done.
+ * Returns the change that notes that only the confirmation of a job is missing. If this process dies, the next one
+ * finds the note after the longest wait for the confirmation, and counts the job as done.
  */
 export function unconfirmedChange(row: EventRow, now: number): Change {
   const due_at = new Date(now + HANDED_OVER_MS + 60_000).toISOString();
@@ -102,7 +107,9 @@ export function logFailure(row: EventRow, { kind, error }: Outcome, observe: Obs
     observe({ kind: "notice", level: "info", message: `${message} tried again later. See ${place}`, error });
 }
 
-/** Returns the pause after a try: twice the last one, up to an hour. Half of it is random. `chance` is from 0 up to 1. */
+/**
+ * Returns the pause after a try: twice the last one, up to an hour. Half of it is random. `chance` is from 0 up to 1.
+ */
 export function pauseMs(attempt: number, chance: number, longest = LAST_RETRY_MS): number {
   const most = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), longest);
   return most / 2 + (most / 2) * chance;

@@ -10,8 +10,8 @@ const now = Date.parse("2026-01-31T09:30:00Z");
 const minute = 60_000;
 
 /**
- * Makes a store with events. `dueAgo` is the time since the event became due, in milliseconds. `failed` is true if the last try has failed.
- * `planned` is true for a job at a chosen time.
+ * Makes a store with events. `dueAgo` is the time since the event became due, in milliseconds. `failed` is true if the
+ * last try has failed. `planned` is true for a job at a chosen time.
  */
 async function storeWith(
   ...events: readonly (readonly [receiver: string, dueAgo: number, failed?: boolean, planned?: boolean])[]

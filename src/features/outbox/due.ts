@@ -8,14 +8,14 @@ const { collection } = mountedEvents;
 export const LAST_RETRY_MS = 3_600_000;
 
 /**
- * The longest plausible time until an event is due, in milliseconds. An event with a later due time was written while the clock was wrong,
- * and is due at once. A job for a chosen time (`planned`) has no such limit.
+ * The longest plausible time until an event is due, in milliseconds. An event with a later due time was written while
+ * the clock was wrong, and is due at once. A job for a chosen time (`planned`) has no such limit.
  */
 const FARTHEST_MS = LAST_RETRY_MS + 60_000;
 
 /**
- * Returns the names of the subscribers and workers with events or jobs, including those that this process does not know. Uses one index
- * lookup for each name.
+ * Returns the names of the subscribers and workers with events or jobs, including those that this process does not
+ * know. Uses one index lookup for each name.
  */
 export async function awaitedReceivers(store: Store, column: ReceiverColumn): Promise<readonly string[]> {
   const names: string[] = [];
@@ -27,7 +27,10 @@ export async function awaitedReceivers(store: Store, column: ReceiverColumn): Pr
   }
 }
 
-/** The receiver (`to`), the ids of its running events, which are left out (`but`), and the largest number of events (`most`). */
+/**
+ * The receiver (`to`), the ids of its running events, which are left out (`but`), and the largest number of events
+ * (`most`).
+ */
 export interface DueOptions {
   readonly to: string;
   readonly but: readonly number[];
@@ -39,8 +42,8 @@ export interface DueOptions {
 }
 
 /**
- * Returns the due events of one receiver, the longest due first. Reads no events of other receivers, because a receiver that hangs may have
- * any number of events.
+ * Returns the due events of one receiver, the longest due first. Reads no events of other receivers, because a receiver
+ * that hangs may have any number of events.
  */
 export async function dueEvents(
   store: Store,

@@ -9,7 +9,10 @@ import type { RecordEvent } from "./contract.ts";
 
 const readOnly = { readOnly: true } as const;
 
-/** The events that are not delivered yet, with a row for each subscriber, and the queued jobs. Administrators can read them. */
+/**
+ * The events that are not delivered yet, with a row for each subscriber, and the queued jobs. Administrators can read
+ * them.
+ */
 export const events = defineResource({
   name: "event",
   plural: "outbox",
@@ -67,12 +70,15 @@ const mounted = mount(events, {
 });
 
 /**
- * The column with the name of the receiver. Older versions read rows by `subscriber`, and they count an unknown name as a failed try. So
- * this version leaves `subscriber` empty, and older versions skip the row.
+ * The column with the name of the receiver. Older versions read rows by `subscriber`, and they count an unknown name as
+ * a failed try. So this version leaves `subscriber` empty, and older versions skip the row.
  */
 export type ReceiverColumn = "receiver" | "subscriber";
 
-/** The indexes for the due events of one receiver. They skip failed events, jobs for a later time and the events of other receivers. */
+/**
+ * The indexes for the due events of one receiver. They skip failed events, jobs for a later time and the events of
+ * other receivers.
+ */
 const due = (["receiver", "subscriber"] as const).map((column) => [column, "failed", "planned", "due_at", "id"]);
 
 /** Returns the name of the receiver of a row. */
@@ -81,7 +87,10 @@ export function readReceiver(row: EventRow): string {
   return receiver === "" ? subscriber : receiver;
 }
 
-/** Keeps the rule that older versions have for a column. With another rule, they would check all rows when they start again. */
+/**
+ * Keeps the rule that older versions have for a column. With another rule, they would check all rows when they start
+ * again.
+ */
 function withOlderRule(column: Column): Column {
   if (column.name !== "subscriber") return column;
   return { ...column, rule: { ...(column.rule as object), minLength: 1 } };

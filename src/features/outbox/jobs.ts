@@ -15,7 +15,8 @@ import type { JSONValue } from "../../store/store.ts";
 import type { Job, Queue, Worker } from "./contract.ts";
 import { mountedEvents, type EventRow } from "./events.ts";
 
-// Jobs: work that a feature queues in a transaction. A worker does it afterwards, as soon as possible or at a chosen time.
+// Jobs: work that a feature queues in a transaction. A worker does it afterwards, as soon as possible or at a chosen
+// time.
 
 const { collection } = mountedEvents;
 

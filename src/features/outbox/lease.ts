@@ -3,14 +3,14 @@ import type { Key, Store } from "../../store/store.ts";
 import { leases } from "./events.ts";
 
 /**
- * The longest plausible lease from now, in milliseconds. No lease is longer than twice the longest try. A lease that expires later was
- * taken while the clock was wrong.
+ * The longest plausible lease from now, in milliseconds. No lease is longer than twice the longest try. A lease that
+ * expires later was taken while the clock was wrong.
  */
 const FARTHEST_MS = 660_000;
 
 /**
- * The key of the lease that older versions take for all rows which they can read. The processes of this version share it under one name,
- * so that they keep it from older versions and not from each other.
+ * The key of the lease that older versions take for all rows which they can read. The processes of this version share
+ * it under one name, so that they keep it from older versions and not from each other.
  */
 export const OLDER = { key: "outbox", holder: "receivers" } as const;
 
@@ -19,11 +19,14 @@ export function leaseOf(receiver: string): string {
   return `to ${receiver}`;
 }
 
-/** Ensures that one process at a time delivers to a receiver. If that process dies, the others wait until its leases expire. */
+/**
+ * Ensures that one process at a time delivers to a receiver. If that process dies, the others wait until its leases
+ * expire.
+ */
 export interface Leases {
   /**
-   * Takes or renews leases for `seconds`. Returns the keys of the leases that this process holds for at least half of that time. A call in
-   * the first half of a lease does not renew it. `now` is in milliseconds since the epoch.
+   * Takes or renews leases for `seconds`. Returns the keys of the leases that this process holds for at least half of
+   * that time. A call in the first half of a lease does not renew it. `now` is in milliseconds since the epoch.
    */
   hold(keys: readonly string[], now: number, seconds: number): Promise<ReadonlySet<Key>>;
   /** Releases all leases of this process, for the next process. */

@@ -28,8 +28,8 @@ export interface OutboxOptions {
   /** The subscribers of the application. Features add more with `subscribe`. */
   readonly subscribers?: readonly Subscriber[];
   /**
-   * The maximum number of tries. After the last one, the event has failed. Default: 12. The last of 12 tries is between a quarter of an
-   * hour and half an hour after the first.
+   * The maximum number of tries. After the last one, the event has failed. Default: 12. The last of 12 tries is between
+   * a quarter of an hour and half an hour after the first.
    */
   readonly attempts?: number;
   /** The longest time of one try, in seconds. Default: 30. At most 300. */
@@ -44,10 +44,11 @@ const NO_RECEIVER =
   "there is no subscriber and no worker; name subscribers, or call subscribe or worker in the setUp of a feature that needs it";
 
 /**
- * Sends every write of a mounted resource to subscribers, and runs the queued jobs of features. Each event and each job is delivered at
- * least once. One process at a time delivers to a receiver. The transaction of a write also writes its event, so neither exists without the other. A
- * delivered event is deleted. A failed delivery is tried again after a pause, which grows each time. After the last try, the event stays at
- * `/outbox`. Administrators retry it (`POST /outbox/{id}/retry`) or delete it.
+ * Sends every write of a mounted resource to subscribers, and runs the queued jobs of features. Each event and each job
+ * is delivered at least once. One process at a time delivers to a receiver. The transaction of a write also writes its
+ * event, so neither exists without the other. A delivered event is deleted. A failed delivery is tried again after a
+ * pause, which grows each time. After the last try, the event stays at `/outbox`. Administrators retry it
+ * (`POST /outbox/{id}/retry`) or delete it.
  *
  * @example
  * ```ts

@@ -19,7 +19,10 @@ export type TryResult =
 export interface Try {
   /** Resolves when the receiver is done, when its time is over, or when the process stops. Never rejects. */
   readonly result: Promise<TryResult>;
-  /** Resolves when the receiver itself ends. This may be after the end of its time. Returns true if the receiver did not fail. */
+  /**
+   * Resolves when the receiver itself ends. This may be after the end of its time. Returns true if the receiver did not
+   * fail.
+   */
   readonly end: Promise<boolean>;
   /** Returns true if only the confirmation of the work is missing. */
   isHandedOver(): boolean;

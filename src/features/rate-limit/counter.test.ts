@@ -62,7 +62,8 @@ test("includes the counts of other processes after an exchange", async () => {
   await createWriter(store, here).writePortion();
   await createWriter(store, there).writePortion();
 
-  // `there` got the total from its exchange. A new process reads the rows before it counts. `here` has not exchanged again.
+  // `there` got the total from its exchange. A new process reads the rows before it counts. `here` has not exchanged
+  // again.
   assert.equal(await letThrough(there, 9, start), 2);
   assert.equal(await letThrough(requestCounter(store, perMinute), 9, start), 2);
   assert.equal(await letThrough(here, 9, start), 6);

@@ -35,7 +35,10 @@ export interface CountResult {
 
 /** Counts the requests of each subject, in memory and for all processes of a store. */
 export interface RequestCounter {
-  /** Counts `by` requests (default: 1) if the limit allows all of them. Refused requests do not count. `now` is in milliseconds. */
+  /**
+   * Counts `by` requests (default: 1) if the limit allows all of them. Refused requests do not count. `now` is in
+   * milliseconds.
+   */
   take(subject: string, now: number, by?: number): Eventually<CountResult>;
   /** Returns counts that are to be written for other processes, at most `most` of them. */
   due(most: number): readonly Due[];
@@ -66,23 +69,23 @@ interface Entry {
 }
 
 /**
- * The maximum number of subjects in memory, about 4 MB for each limit. A subject is forgotten only after requests of at least 10,000 other
- * subjects.
+ * The maximum number of subjects in memory, about 4 MB for each limit. A subject is forgotten only after requests of at
+ * least 10,000 other subjects.
  */
 const MAX_SUBJECTS = 20_000;
 /** The part of a limit that one process counts before it writes the count for other processes: a twentieth. */
 const SHARE = 20;
 
 /**
- * Approximates a sliding window by two counts: the requests of this window, and a share of the requests of the previous one. The share is
- * the part of the previous window that is within the last `windowSeconds`. A subject is written for other processes after a twentieth of
- * the limit, so that rare subjects cost no row.
+ * Approximates a sliding window by two counts: the requests of this window, and a share of the requests of the previous
+ * one. The share is the part of the previous window that is within the last `windowSeconds`. A subject is written for
+ * other processes after a twentieth of the limit, so that rare subjects cost no row.
  */
 export function requestCounter(store: Store, { name, limit, windowSeconds }: CountedLimit): RequestCounter {
   const windowMs = windowSeconds * 1000;
   const leastToWrite = Math.max(1, Math.floor(limit / SHARE));
-  // Two maps, each with half of the subjects. When the current one is full, the older one is dropped as a whole. In a single map, finding
-  // the oldest member for each deletion would be slow.
+  // Two maps, each with half of the subjects. When the current one is full, the older one is dropped as a whole. In a
+  // single map, finding the oldest member for each deletion would be slow.
   let entries = new Map<string, Entry>();
   let older = new Map<string, Entry>();
   const waiting = new Set<Entry>();
@@ -174,9 +177,9 @@ function load(store: Store, name: string, entry: Entry): Eventually<void> {
 }
 
 /**
- * Returns the time until the next request is allowed, in milliseconds. If this window has room for the request, this is the time until the
- * counted share of the previous window is small enough. Otherwise, this window must end first, and then its own counted share must be small
- * enough.
+ * Returns the time until the next request is allowed, in milliseconds. If this window has room for the request, this is
+ * the time until the counted share of the previous window is small enough. Otherwise, this window must end first, and
+ * then its own counted share must be small enough.
  */
 function waitMs(
   { room, windowMs }: { readonly room: number; readonly windowMs: number },
@@ -194,7 +197,10 @@ interface CounterParts {
   readonly waiting: Set<Entry>;
 }
 
-/** Returns the unwritten counts of a subject, and the functions to call after the write succeeds (`done`) or fails (`failed`). */
+/**
+ * Returns the unwritten counts of a subject, and the functions to call after the write succeeds (`done`) or fails
+ * (`failed`).
+ */
 function takeDue({ name, windowMs, waiting }: CounterParts, entry: Entry): Due {
   const { subject, window, own } = entry;
   entry.writing = own;

@@ -23,18 +23,19 @@ export interface RateLimit {
   /** Lower-case words joined by hyphens. Problems and header fields use this name. */
   readonly name: string;
   /**
-   * The subject whose requests count together. `address` (IPv6 by /64) is counted before credentials are checked. `user` counts a user, and
-   * `credential` one credential of a user. `caller` counts the user, or the address if the caller is anonymous. A function returns the text
-   * of the subject synchronously, or null to count nothing. Any other result is an error (500). The requests of an anonymous caller do not
-   * count for `user` and `credential`.
+   * The subject whose requests count together. `address` (IPv6 by /64) is counted before credentials are checked.
+   * `user` counts a user, and `credential` one credential of a user. `caller` counts the user, or the address if the
+   * caller is anonymous. A function returns the text of the subject synchronously, or null to count nothing. Any other
+   * result is an error (500). The requests of an anonymous caller do not count for `user` and `credential`.
    */
   readonly by: "address" | "user" | "credential" | "caller" | ((request: LimitedRequest) => string | null);
   /** The largest number of requests in any period of `windowSeconds`. */
   readonly limit: number;
   readonly windowSeconds: number;
   /**
-   * Resources with all of their endpoints, and single endpoints as `"POST /api/token/"` or `"/reports"`. Their requests count together.
-   * Default: every endpoint that checks credentials, including logins, but not health or the documentation.
+   * Resources with all of their endpoints, and single endpoints as `"POST /api/token/"` or `"/reports"`. Their requests
+   * count together. Default: every endpoint that checks credentials, including logins, but not health or the
+   * documentation.
    */
   readonly at?: readonly (Resource | string)[];
   /** Counts only requests with these actions, as permissions get them. Default: all actions. */
@@ -45,8 +46,8 @@ export interface RateLimit {
 export interface RateLimitsOptions {
   readonly limits: readonly RateLimit[];
   /**
-   * True to send the remaining requests in responses: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11).
-   * Default: false.
+   * True to send the remaining requests in responses: `RateLimit` and `RateLimit-Policy`
+   * (draft-ietf-httpapi-ratelimit-headers-11). Default: false.
    */
   readonly fields?: boolean;
   /** The interval at which processes exchange their counts, in milliseconds. Default: 200. */

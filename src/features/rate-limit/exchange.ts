@@ -7,7 +7,9 @@ const TOGETHER = 500;
 /** The shortest time between two log messages about a failed exchange, in milliseconds. */
 const SILENCE_MS = 60_000;
 
-/** Writes the counts of this process for the other processes, and reads the totals of all processes from the same rows. */
+/**
+ * Writes the counts of this process for the other processes, and reads the totals of all processes from the same rows.
+ */
 export interface Exchange {
   /** Writes one portion of the waiting counts. Resolves when the write has succeeded or failed. Never rejects. */
   writePortion(): Promise<void>;
@@ -22,7 +24,9 @@ interface ExchangeOptions {
   readonly now: () => number;
 }
 
-/** Creates the exchange. It writes one portion at a time. Counts that arrive in the meantime are in the next portion. */
+/**
+ * Creates the exchange. It writes one portion at a time. Counts that arrive in the meantime are in the next portion.
+ */
 export function createExchange({ store, counters, observe, now }: ExchangeOptions): Exchange {
   let running: Promise<boolean> | null = null;
   let reportedAt = -Infinity;

@@ -32,7 +32,10 @@ function listNames({ method, path }: Pick<LimitedEndpoint, "method" | "path">): 
   return [pathShape(path), pathShape(`${method} ${path}`)];
 }
 
-/** Returns the mistakes of limits for endpoints that the service does not have, because such a limit would never count a request. */
+/**
+ * Returns the mistakes of limits for endpoints that the service does not have, because such a limit would never count a
+ * request.
+ */
 export function unservedPlaces(limits: readonly RateLimit[], all: Assembled): readonly string[] {
   const served = buildServedEndpoints(all);
   const names = [...new Set(served.map(({ method, path }) => `${method} ${path}`))];

@@ -35,9 +35,10 @@ const NONE: LimitFields = [];
 const PRUNE_SECONDS = 60;
 
 /**
- * Limits the number of requests, for all processes of a store together. A request beyond a limit gets 429 with `Retry-After`. Each
- * process counts in memory and exchanges its counts with the others. It shares the count of a subject each time the count has grown by a
- * twentieth of the limit. If the store does not answer, each process counts alone.
+ * Limits the number of requests, for all processes of a store together. A request beyond a limit gets 429 with
+ * `Retry-After`. Each process counts in memory and exchanges its counts with the others. It shares the count of a
+ * subject each time the count has grown by a twentieth of the limit. If the store does not answer, each process counts
+ * alone.
  *
  * @example
  * ```ts
@@ -131,7 +132,9 @@ function formatCredential({ id, scheme, keyId, sessionId, family }: Identity): s
   return `user ${id} ${scheme} ${keyId ?? sessionId ?? family ?? ""}`;
 }
 
-/** Checks the result of a custom function. Replaces a long text by its digest, because a caller may control the text. */
+/**
+ * Checks the result of a custom function. Replaces a long text by its digest, because a caller may control the text.
+ */
 function ownSubject(limit: string, value: unknown): string | null {
   const who = `by of the limit ${limit}`;
   const subject = atOnce(value, who);

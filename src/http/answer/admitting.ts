@@ -20,14 +20,18 @@ export function askLimiters(
   });
 }
 
-/** Asks every limiter about the records of an array. The header fields of this count replace the earlier fields of the same policy. */
+/**
+ * Asks every limiter about the records of an array. The header fields of this count replace the earlier fields of the
+ * same policy.
+ */
 export async function askLimitersOfArray(exchange: Exchange, records: number): Promise<void> {
   const { call, params, endpoint, observedIdentity: identity, service } = exchange;
   if (records < 2) return;
   for (const limiter of service.limiters) {
     const answer = limiter.records?.({ call, endpoint, params, identity }, records - 1);
     const before = exchange.limits;
-    // If the limiter refuses the request, its problem contains the header fields. The earlier fields must not be sent too.
+    // If the limiter refuses the request, its problem contains the header fields. The earlier fields must not be sent
+    // too.
     exchange.limits = [];
     const fields = (await call.awaiting("A limiter of requests", answer)) ?? [];
     const policies = new Set(fields.map(formatPolicy));

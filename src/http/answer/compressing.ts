@@ -30,15 +30,15 @@ export function codingFor(exchange: Exchange): Coding | null {
   const coding = header === undefined ? null : preferredCoding(header);
   // If many responses already wait for compression, sending the body uncompressed is faster.
   if (coding === null || waiting.length >= MOST_WAITING) return null;
-  // A page of another site can make a browser send a request with the user's credential. From the compressed size, the page could guess the
-  // content of the response.
+  // A page of another site can make a browser send a request with the user's credential. From the compressed size, the
+  // page could guess the content of the response.
   const isAskedByOthers = exchange.ambient && isFromAnotherSite(call, service.sameSiteOrigins);
   return isAskedByOthers ? null : coding;
 }
 
 /**
- * Compresses in the thread pool, so that the event loop can answer other requests. A response that is the same for every caller is
- * compressed once and cached.
+ * Compresses in the thread pool, so that the event loop can answer other requests. A response that is the same for
+ * every caller is compressed once and cached.
  */
 export function compress(content: string | Uint8Array, coding: Coding, isForEveryone: boolean): Promise<Uint8Array> {
   if (!isForEveryone) return inTurn(() => compressNow(content, coding));
@@ -53,7 +53,10 @@ export function compress(content: string | Uint8Array, coding: Coding, isForEver
   return compressed;
 }
 
-/** The maximum number of cached documents and pages. A service has only a few responses that are the same for every caller. */
+/**
+ * The maximum number of cached documents and pages. A service has only a few responses that are the same for every
+ * caller.
+ */
 const MOST_REMEMBERED = 32;
 const remembered = new Map<string, Promise<Uint8Array>>();
 /** The compressed form of constant bytes, cached until the bytes are garbage collected. */
@@ -65,7 +68,8 @@ function resolveCache(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
   return cache;
 }
 
-// The maximum number of compressions at the same time. Passwords are hashed in the same thread pool, which has four threads by default.
+// The maximum number of compressions at the same time. Passwords are hashed in the same thread pool, which has four
+// threads by default.
 const MOST_AT_ONCE = 2;
 const MOST_WAITING = 64;
 const waiting: (() => void)[] = [];
@@ -85,7 +89,8 @@ async function inTurn(work: () => Promise<Uint8Array>): Promise<Uint8Array> {
 
 function compressNow(content: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  // The output nearly always fits in half the size of the input. Then zlib needs only one buffer, and uses the thread pool only once.
+  // The output nearly always fits in half the size of the input. Then zlib needs only one buffer, and uses the thread
+  // pool only once.
   const chunkSize = Math.max(LEAST_BYTES, bytes.length >> 1);
   if (coding === "gzip") return gzipInThreadPool(bytes, { chunkSize });
   const params = {

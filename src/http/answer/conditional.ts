@@ -3,7 +3,9 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { parseETags, sameStrong, sameWeak, type ETag, type ETags } from "../../core/headers/etag.ts";
 import { problem } from "../../core/problem/problem.ts";
 
-/** The result of the preconditions of a request: continue, answer 304 with the ETag that the caller has, or answer 412. */
+/**
+ * The result of the preconditions of a request: continue, answer 304 with the ETag that the caller has, or answer 412.
+ */
 export type Preconditions =
   | { readonly kind: "proceed" }
   | { readonly kind: "not_modified"; readonly tag: string }
@@ -23,10 +25,10 @@ export function namesState(call: Call): boolean {
 }
 
 /**
- * Evaluates `If-Match` and `If-None-Match` (RFC 9110 §13.2.2). `current` are the ETags of the state in all representations, because the
- * client may have read any of them. It is null if there is no current state. `read` returns the part of a sent ETag that is compared.
- * Default: the whole ETag. Throws `malformed` for a value that is not a list of ETags. Records have no date, so If-Modified-Since and
- * If-Unmodified-Since are ignored.
+ * Evaluates `If-Match` and `If-None-Match` (RFC 9110 §13.2.2). `current` are the ETags of the state in all
+ * representations, because the client may have read any of them. It is null if there is no current state. `read`
+ * returns the part of a sent ETag that is compared. Default: the whole ETag. Throws `malformed` for a value that is not
+ * a list of ETags. Records have no date, so If-Modified-Since and If-Unmodified-Since are ignored.
  */
 export function checkPreconditions(call: Call, current: readonly string[] | null, read = keepTag): Preconditions {
   const match = readETags(call, "if-match", "If-Match", read);

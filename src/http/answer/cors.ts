@@ -9,8 +9,8 @@ const EXPOSED =
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Lets a page of an allowed origin read the response (Fetch standard, CORS protocol). If the service allows no origins, also forbids pages
- * of other origins to embed the response.
+ * Lets a page of an allowed origin read the response (Fetch standard, CORS protocol). If the service allows no origins,
+ * also forbids pages of other origins to embed the response.
  */
 export function addCors(call: Call, answer: Answer, allowedOrigins: readonly string[]): void {
   if (allowedOrigins.length === 0) {
@@ -32,7 +32,9 @@ export function addCors(call: Call, answer: Answer, allowedOrigins: readonly str
   );
 }
 
-/** Returns the response to OPTIONS. It contains the methods and header fields that a page of an allowed origin may send. */
+/**
+ * Returns the response to OPTIONS. It contains the methods and header fields that a page of an allowed origin may send.
+ */
 export function answerOptions(service: ServiceCore, call: Call, route: Route): Answer {
   const { allowedOrigins } = service;
   const answer = writeOptions(service, call, route);
@@ -45,7 +47,10 @@ export function answerOptions(service: ServiceCore, call: Call, route: Route): A
   return answer;
 }
 
-/** Returns the names of header fields in a list. The name of a field is a token (RFC 9110 §5.1), and a list may have empty elements. */
+/**
+ * Returns the names of header fields in a list. The name of a field is a token (RFC 9110 §5.1), and a list may have
+ * empty elements.
+ */
 function namesIn(list: string): readonly string[] {
   const names = list.split(",").map((each) => each.trim());
   return names.filter((name) => isTokenValid(name));

@@ -4,8 +4,8 @@ import type { Exchange } from "../request/exchange.ts";
 import type { Answer } from "./writing.ts";
 
 /**
- * Announces that the request used deprecated parts: the date of deprecation (RFC 9745), the date of removal (RFC 8594), and links to more
- * information. If the request used several parts, sends the earliest date of each kind.
+ * Announces that the request used deprecated parts: the date of deprecation (RFC 9745), the date of removal (RFC 8594),
+ * and links to more information. If the request used several parts, sends the earliest date of each kind.
  */
 export function addDeprecations({ deprecations, service }: Exchange, { headers }: Answer): void {
   const since = Math.min(...deprecations.map((each) => each.since));

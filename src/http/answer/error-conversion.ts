@@ -18,8 +18,8 @@ export function convertToProblem(error: unknown): Problem {
 }
 
 /**
- * Returns a fault in the form for observers. If another copy of the package threw a problem, the message says so, because this copy treats
- * it as a fault.
+ * Returns a fault in the form for observers. If another copy of the package threw a problem, the message says so,
+ * because this copy treats it as a fault.
  */
 export function convertToFault(error: unknown): unknown {
   const other = otherCopyMistake(error);

@@ -33,8 +33,8 @@ function list(preferences: readonly (readonly [name: string, value: string])[]):
 }
 
 /**
- * Applies `Prefer: return=` to a reply. `minimal` omits the record, because the client can read it at its address. A body without an ETag
- * is always sent, because it may be a token or a key, which is shown only once.
+ * Applies `Prefer: return=` to a reply. `minimal` omits the record, because the client can read it at its address. A
+ * body without an ETag is always sent, because it may be a token or a key, which is shown only once.
  */
 export function inPreferredLength(exchange: Exchange, reply: Reply): Reply {
   const wanted = exchange.preferences?.get("return");

@@ -110,8 +110,8 @@ export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...r
 }
 
 /**
- * Returns an ETag computed from the content, for content without a revision. It is the start of a digest: long enough to distinguish
- * contents, too short to prove their integrity.
+ * Returns an ETag computed from the content, for content without a revision. It is the start of a digest: long enough
+ * to distinguish contents, too short to prove their integrity.
  */
 export function contentTag(content: string | Uint8Array): string {
   return hash("sha1", content, "base64url").slice(0, 16);
@@ -145,7 +145,8 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
   if (content !== null) headers.push("Content-Type", type, "Content-Length", String(bytes));
   else if (reply.status !== 204 && reply.status !== 304) headers.push("Content-Length", "0");
   if (coding !== null) headers.push("Content-Encoding", coding);
-  // `Vary` cannot name a query parameter, so the response to a URL with a credential must not be stored in a shared cache.
+  // `Vary` cannot name a query parameter, so the response to a URL with a credential must not be stored in a shared
+  // cache.
   const isPublic = reply.cache === "public" && !exchange.identityWasRead && exchange.query === call.query;
   if (isPublic)
     headers.push(
@@ -168,8 +169,8 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
 }
 
 /**
- * Returns the request header fields that the response depends on: the fields of the negotiation, the fields with credentials if they were
- * read, and the fields that the reply names.
+ * Returns the request header fields that the response depends on: the fields of the negotiation, the fields with
+ * credentials if they were read, and the fields that the reply names.
  */
 function formatVary({ endpoint, service: { schemeSet } }: Exchange, written: Written, isPublic: boolean): string {
   const { vary: named = "" } = written.reply;

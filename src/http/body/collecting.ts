@@ -4,8 +4,8 @@ import { describeType } from "../../core/checking/members.ts";
 import { problem } from "../../core/problem/problem.ts";
 
 /**
- * A body that is arriving. Its pieces are copied into one buffer, because a client may send single octets, and keeping each piece would
- * take a hundred times the memory.
+ * A body that is arriving. Its pieces are copied into one buffer, because a client may send single octets, and keeping
+ * each piece would take a hundred times the memory.
  */
 export class CollectedBody {
   readonly #maxBytes: number;
@@ -19,8 +19,8 @@ export class CollectedBody {
   #isOwn = false;
 
   /**
-   * `connectionBytes` is the additional memory of a connection whose body arrives in pieces. Throws the problem `content_too_large` if more
-   * than `maxBytes` are announced.
+   * `connectionBytes` is the additional memory of a connection whose body arrives in pieces. Throws the problem
+   * `content_too_large` if more than `maxBytes` are announced.
    */
   constructor(maxBytes: number, announcedBytes: number, weigh: Weigh = () => undefined, connectionBytes = 0) {
     this.#maxBytes = maxBytes;
@@ -31,8 +31,9 @@ export class CollectedBody {
   }
 
   /**
-   * Adds a piece. Throws the problem `content_too_large` if the body is too large, or the problem of `weigh` if there is too little memory.
-   * In both cases, the earlier pieces are dropped. Throws a `TypeError` if the piece is not octets.
+   * Adds a piece. Throws the problem `content_too_large` if the body is too large, or the problem of `weigh` if there
+   * is too little memory. In both cases, the earlier pieces are dropped. Throws a `TypeError` if the piece is not
+   * octets.
    */
   add(chunk: Uint8Array): void {
     if (!isUint8Array(chunk)) throw noOctets(chunk);
@@ -88,8 +89,8 @@ function noOctets(chunk: unknown): Error {
 }
 
 /**
- * Returns the error for a body that other code has read before the service. Without this error, the service would wait forever. `cure` is
- * the fix for the log.
+ * Returns the error for a body that other code has read before the service. Without this error, the service would wait
+ * forever. `cure` is the fix for the log.
  */
 export function bodyReadBefore(cure: string): Error {
   return new Error(`The body of this request was read before the service got the request. ${cure}`);

@@ -50,14 +50,16 @@ function unsupported(
   });
 }
 
-/** Returns true if a browser sent the request. Browsers send one of these header fields, and a page cannot remove it. */
+/**
+ * Returns true if a browser sent the request. Browsers send one of these header fields, and a page cannot remove it.
+ */
 function isFromBrowser(call: Call): boolean {
   return call.header("sec-fetch-site") !== undefined || call.header("origin") !== undefined;
 }
 
 /**
- * Ends the request if a browser sends no type. Without a type, a page of another site could send a body without the CORS preflight.
- * Programs may leave out the type.
+ * Ends the request if a browser sends no type. Without a type, a page of another site could send a body without the
+ * CORS preflight. Programs may leave out the type.
  */
 function requireTypeOfBrowsers({ call, endpoint }: Exchange, consumes: readonly string[]): void {
   const type = call.list("content-type");
@@ -110,7 +112,10 @@ function requireRead(format: Format, read: unknown): ReadBody {
   throw new TypeError(`The format ${format.mediaType} read ${describeType(read)}; it has to give { value, typed }`);
 }
 
-/** Returns the octets of the body, read once and within the limits. Returns an empty array if the endpoint reads no body. */
+/**
+ * Returns the octets of the body, read once and within the limits. Returns an empty array if the endpoint reads no
+ * body.
+ */
 export function readOctets(exchange: Exchange): Eventually<Uint8Array> {
   const { endpoint } = exchange;
   if (endpoint.consumes === undefined) return NOTHING;
@@ -139,8 +144,8 @@ function readArrival({ call, endpoint, service }: Exchange, weigh: Weigh): Event
 const NOTHING = new Uint8Array();
 
 /**
- * Returns the name under which the memory of a body is counted: the user, from any address. For an unknown user, the network of the
- * client's address.
+ * Returns the name under which the memory of a body is counted: the user, from any address. For an unknown user, the
+ * network of the client's address.
  */
 export function identifyHolder({ observedIdentity: identity, call }: Exchange): string {
   return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;

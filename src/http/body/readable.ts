@@ -21,8 +21,8 @@ export function isReadBy(formats: readonly Format[]): (type: string) => boolean 
 }
 
 /**
- * Returns a function that sets the readable types of an endpoint. It removes types without a format (XML, if the service does not support
- * it). It adds the types of custom formats to endpoints that read records.
+ * Returns a function that sets the readable types of an endpoint. It removes types without a format (XML, if the
+ * service does not support it). It adds the types of custom formats to endpoints that read records.
  */
 export function readableBy(formats: readonly Format[]): (endpoint: ServedEndpoint) => ServedEndpoint {
   const isRead = isReadBy(formats);

@@ -43,7 +43,10 @@ interface ShapeOf<B extends Fields> {
 export interface RecordCall<R extends Resource = Resource, B = Fields> {
   /** The record as callers see it. Hidden fields can be read from `context.store`. */
   readonly record: RecordOf<R>;
-  /** The revision of the loaded record. The result is written only if the record still has it. Otherwise the action runs again. */
+  /**
+   * The revision of the loaded record. The result is written only if the record still has it. Otherwise the action runs
+   * again.
+   */
   readonly revision: number;
   readonly draft: ActionDraft<B>;
   /** The table of the resource, for queries and for changes of other rows. */
@@ -58,13 +61,16 @@ interface ActionFacts<R extends Resource, B> {
   /** The permission. If it narrows the rows, a request for any other record is answered with 404. */
   readonly permission: PermissionFor<R>;
   /**
-   * The method. Default: `POST`. An action that changes nothing can use `GET`. A `GET` action has no body and declares the fields of its
-   * answer.
+   * The method. Default: `POST`. An action that changes nothing can use `GET`. A `GET` action has no body and declares
+   * the fields of its answer.
    */
   readonly method?: "POST" | "GET";
   /** The fields of the body. Default: none. */
   readonly body?: B & Fields;
-  /** The answer: the `record` in its new state, `nothing`, or declared fields. Default: `record`, or `nothing` for the collection. */
+  /**
+   * The answer: the `record` in its new state, `nothing`, or declared fields. Default: `record`, or `nothing` for the
+   * collection.
+   */
   readonly answer?: "record" | "nothing" | Fields;
   /** A sentence for the API's documentation. */
   readonly description?: string;
@@ -78,8 +84,8 @@ interface ActionFacts<R extends Resource, B> {
 export interface RecordAction<R extends Resource = Resource, B = Fields> extends ActionFacts<R, B> {
   readonly on?: "record";
   /**
-   * Runs the action. Throws a problem to refuse it. The service calls it again if the record has changed in the meantime, so effects
-   * outside of the store may happen twice.
+   * Runs the action. Throws a problem to refuse it. The service calls it again if the record has changed in the
+   * meantime, so effects outside of the store may happen twice.
    */
   handle(call: RecordCall<R, B>): Eventually<ActionResult<R> | void>;
 }
@@ -112,8 +118,8 @@ export interface ServedAction {
 }
 
 /**
- * The type of a method, because TypeScript checks the parameters of methods less strictly. So it accepts a handler for one record type. The
- * handler gets only records of that type.
+ * The type of a method, because TypeScript checks the parameters of methods less strictly. So it accepts a handler for
+ * one record type. The handler gets only records of that type.
  */
 type Handle = { handle(call: RecordCall): unknown }["handle"];
 

@@ -43,8 +43,8 @@ function toStandardSchema(schema: BodySchema): StandardSchema {
 }
 
 /**
- * Returns the function that parses bodies with a declared schema, and the JSON Schema for the API's documentation. Throws
- * `DeclarationError` if the declared schema is invalid.
+ * Returns the function that parses bodies with a declared schema, and the JSON Schema for the API's documentation.
+ * Throws `DeclarationError` if the declared schema is invalid.
  */
 export function bodyReading(declared: BodySchema): BodyReading {
   const wrong = aBodySchema(declared);

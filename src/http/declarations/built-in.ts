@@ -5,8 +5,8 @@ import type { Responses } from "./response.ts";
 const builtIn = new WeakSet<Endpoint>();
 
 /**
- * Declares an endpoint of the toolkit itself. The compiler checks the replies of its handler, so they are not checked at run time. The
- * package does not export this function, and a copy of its result counts as a custom endpoint.
+ * Declares an endpoint of the toolkit itself. The compiler checks the replies of its handler, so they are not checked
+ * at run time. The package does not export this function, and a copy of its result counts as a custom endpoint.
  */
 export function builtInEndpoint<
   const Path extends string,

@@ -6,8 +6,8 @@ import { isKeyOf } from "../../store/store.ts";
 type RecordMembers = Readonly<Record<string, unknown>>;
 
 /**
- * Returns a function that computes the computed fields of a record. Returns null if the resource has none. The function throws a fault if a
- * computed value is invalid.
+ * Returns a function that computes the computed fields of a record. Returns null if the resource has none. The function
+ * throws a fault if a computed value is invalid.
  */
 export function compileComputer({ path, fields }: Resource): ((record: RecordMembers) => RecordMembers) | null {
   const computed = Object.entries(fields).flatMap(([name, field]) =>
@@ -40,8 +40,8 @@ interface ShowingParts {
 }
 
 /**
- * Calls `show` before the record is written, if a function computes a part of the output. If that function throws, nothing has been
- * written.
+ * Calls `show` before the record is written, if a function computes a part of the output. If that function throws,
+ * nothing has been written.
  */
 export function requireShowable({ computed, older, show }: ShowingParts, record: RecordMembers): void {
   if (computed.length === 0 && older === null) return;

@@ -4,8 +4,8 @@ import type { AnyProblem } from "../../core/problem/definition.ts";
 import type { Context } from "../request/exchange.ts";
 
 /**
- * Answers a POST to a collection from a caller without a credential. It does not create the record. A later request of the same person
- * creates it. The body of such a POST may also be a form.
+ * Answers a POST to a collection from a caller without a credential. It does not create the record. A later request of
+ * the same person creates it. The body of such a POST may also be a form.
  */
 export interface Deferral {
   /** The description of the 202 response, for the API's documentation. */

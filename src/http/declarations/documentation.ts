@@ -21,7 +21,10 @@ export function nullable(schema: JSONSchema): JSONSchema {
   return { ...schema, type: [schema["type"], "null"] };
 }
 
-/** Returns the schema of an object. All members are required, except those in `optional`. `element` is the name of the object in XML. */
+/**
+ * Returns the schema of an object. All members are required, except those in `optional`. `element` is the name of the
+ * object in XML.
+ */
 export function objectSchema<
   const P extends Readonly<Record<string, JSONSchema>>,
   const O extends keyof P & string = never,

@@ -16,9 +16,15 @@ import type { ReplyTo, Responses } from "./response.ts";
 
 export type { BodyShape } from "../request/body-shape.ts";
 
-/** One method at one path, in the form that the pipeline serves. It is an endpoint of a mounted resource or a custom endpoint. */
+/**
+ * One method at one path, in the form that the pipeline serves. It is an endpoint of a mounted resource or a custom
+ * endpoint.
+ */
 export interface ServedEndpoint extends MountedFacts {
-  /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
+  /**
+   * `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text,
+   * `{id:uuid}` a UUID in lower case.
+   */
   readonly path: string;
   /** The mounted resource that it belongs to. */
   readonly mounted?: ServedMount;
@@ -33,13 +39,13 @@ export interface ServedEndpoint extends MountedFacts {
    */
   readonly responses?: Responses;
   /**
-   * Called before the format, the media type and the body of a request are checked. Throws a problem to end the request, for example if a
-   * page of another site sent it. Synchronous: a promise is a fault (500).
+   * Called before the format, the media type and the body of a request are checked. Throws a problem to end the
+   * request, for example if a page of another site sent it. Synchronous: a promise is a fault (500).
    */
   guard?(context: Context): void;
   /**
-   * Throws a problem if the path names something that does not exist. Called before `If-Match` or `If-None-Match` is checked, and only if
-   * the service checks one of them.
+   * Throws a problem if the path names something that does not exist. Called before `If-Match` or `If-None-Match` is
+   * checked, and only if the service checks one of them.
    */
   target?(context: Context): Eventually<unknown>;
   handle(context: Context): Eventually<Reply>;
@@ -51,17 +57,21 @@ export interface Endpoint extends Omit<
   "access" | "rows" | "mounted" | "own" | "deprecations" | "reading"
 > {
   /**
-   * The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. A permission with
-   * `columns` is not allowed, because a custom endpoint has no rows that the permission could narrow.
+   * The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. A
+   * permission with `columns` is not allowed, because a custom endpoint has no rows that the permission could narrow.
    */
   readonly access: Permission | "open";
   /** The deprecation. Every response announces it in its headers. */
   readonly deprecated?: Deprecation;
-  /** The features that its handler gets with `context.use`, as objects. If the service lacks one of them, it does not start. */
+  /**
+   * The features that its handler gets with `context.use`, as objects. If the service lacks one of them, it does not
+   * start.
+   */
   readonly needs?: readonly Offering<unknown>[];
   /**
-   * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400 `invalid` with a pointer
-   * for each mistake. `context.body.value` has the schema's type. Also sets `consumes` to `["application/json"]`, unless that is declared.
+   * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400
+   * `invalid` with a pointer for each mistake. `context.body.value` has the schema's type. Also sets `consumes` to
+   * `["application/json"]`, unless that is declared.
    */
   readonly body?: BodySchema;
 }
@@ -93,11 +103,15 @@ export interface EndpointDeclaration<
   IsOptional extends boolean = boolean,
   R extends Responses | undefined = Responses | undefined,
 > extends Omit<Endpoint, "path" | "body" | "bodyOptional" | "responses" | "guard" | "target" | "handle"> {
-  /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
+  /**
+   * `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text,
+   * `{id:uuid}` a UUID in lower case.
+   */
   readonly path: Path & KnownParameters<Path>;
   /**
-   * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400 `invalid` with a pointer
-   * for each mistake. `context.body.value` has the schema's type. Also sets `consumes` to `["application/json"]`, unless that is declared.
+   * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400
+   * `invalid` with a pointer for each mistake. `context.body.value` has the schema's type. Also sets `consumes` to
+   * `["application/json"]`, unless that is declared.
    */
   readonly body?: Schema;
   /** True if a request may have no body. Then `context.body` is null. */
@@ -109,13 +123,13 @@ export interface EndpointDeclaration<
    */
   readonly responses?: R;
   /**
-   * Called before the format, the media type and the body of a request are checked. Throws a problem to end the request, for example if a
-   * page of another site sent it. Synchronous: a promise is a fault (500).
+   * Called before the format, the media type and the body of a request are checked. Throws a problem to end the
+   * request, for example if a page of another site sent it. Synchronous: a promise is a fault (500).
    */
   guard?(context: Context<ParamsOf<Path>>): void;
   /**
-   * Throws a problem if the path names something that does not exist. Called before `If-Match` or `If-None-Match` is checked, and only if
-   * the service checks one of them.
+   * Throws a problem if the path names something that does not exist. Called before `If-Match` or `If-None-Match` is
+   * checked, and only if the service checks one of them.
    */
   target?(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<unknown>;
   handle(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<ReplyTo<R>>;
@@ -140,7 +154,9 @@ type Written<Path extends string> = string extends Path
     ? Name | Written<Rest>
     : never;
 
-/** Accepts a path whose parameters all have a known type. Any other path is a type error that names the wrong parameter. */
+/**
+ * Accepts a path whose parameters all have a known type. Any other path is a type error that names the wrong parameter.
+ */
 type KnownParameters<Path extends string> = [UnknownIn<Path>] extends [never]
   ? unknown
   : Mistake<ThereIsNo<UnknownIn<Path>>>;

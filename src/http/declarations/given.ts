@@ -8,8 +8,9 @@ export interface ActionResult<R extends Resource = Resource, A = unknown> {
   /** Values to store in the record. Not for an action on the collection. */
   readonly values?: PreparedValues<R>;
   /**
-   * Changes in the same transaction. They follow the change of the record, so `keyOf(1)` is the key of the first of these changes. An
-   * action on the collection changes no record, so there `keyOf(0)` is the key of the first of these changes.
+   * Changes in the same transaction. They follow the change of the record, so `keyOf(1)` is the key of the first of
+   * these changes. An action on the collection changes no record, so there `keyOf(0)` is the key of the first of these
+   * changes.
    */
   readonly changes?: readonly Change[];
   /** The answer, if the action declares its fields. */

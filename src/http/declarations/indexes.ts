@@ -5,11 +5,11 @@ const RANGES = new Set<Operator>(["lt", "lte", "gt", "gte", "starts"]);
 const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
 
 /**
- * Returns the indexes of a resource. Each field that sorts lists or has filters gets an index. If many rows share the values of a field
- * with an equality filter, the field also gets an index together with each sort field. `narrowedBy` are the columns by which permissions
- * narrow lists. Each of them also gets indexes of three columns: itself, a field with an equality filter, and a sort field. In a nested
- * resource, every index starts with the column of the parent. Two filters together with a sort get no index, because each write would have
- * to update it.
+ * Returns the indexes of a resource. Each field that sorts lists or has filters gets an index. If many rows share the
+ * values of a field with an equality filter, the field also gets an index together with each sort field. `narrowedBy`
+ * are the columns by which permissions narrow lists. Each of them also gets indexes of three columns: itself, a field
+ * with an equality filter, and a sort field. In a nested resource, every index starts with the column of the parent.
+ * Two filters together with a sort get no index, because each write would have to update it.
  */
 export function chooseIndexes(
   resource: Resource,
@@ -24,8 +24,8 @@ export function chooseIndexes(
     if (field === "id" || resource.fields[field]?.kind.members !== undefined) continue;
     if (operators.some((operator) => RANGES.has(operator))) ordered.add(field);
     if (operators.some((operator) => EQUALITIES.has(operator)) && !isUnique(columns, field)) named.add(field);
-    // The other fields with filters also get an index: unique fields, and fields with only other operators, such as `contains`. For these
-    // operators, a scan of the index reads less than a scan of the table.
+    // The other fields with filters also get an index: unique fields, and fields with only other operators, such as
+    // `contains`. For these operators, a scan of the index reads less than a scan of the table.
     if (!ordered.has(field) && !named.has(field)) ordered.add(field);
   }
   for (const { name, references } of columns) if (references !== undefined) named.add(name);

@@ -26,8 +26,8 @@ export interface Link {
 const RECORD = "record_id";
 
 /**
- * Returns the link tables for the fields of a resource that contain lists of ids. The database refuses to delete a record that a link table
- * refers to.
+ * Returns the link tables for the fields of a resource that contain lists of ids. The database refuses to delete a
+ * record that a link table refers to.
  */
 export function buildLinks(resource: Resource, { name, key }: Pick<Collection, "name" | "key">): readonly Link[] {
   return Object.entries(resource.fields).flatMap(
@@ -92,7 +92,10 @@ interface WrittenRecord {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the changes that update the link tables of a record. The change of the record itself must be the first of the transaction. */
+/**
+ * Returns the changes that update the link tables of a record. The change of the record itself must be the first of the
+ * transaction.
+ */
 export function buildLinkChanges(links: readonly Link[], { id, before, values }: WrittenRecord): readonly Change[] {
   return links.flatMap(({ field, collection }): Change[] => {
     if (!Array.isArray(values[field])) return values[field] === null ? buildUnlinkingOfAll(collection, id) : [];
@@ -147,7 +150,9 @@ function unlinking(
   return { kind: "deleteAll", collection, where: { all } };
 }
 
-/** Returns the path of the id that refers to no row, like `tags/2`. Returns null if the refused change writes no links. */
+/**
+ * Returns the path of the id that refers to no row, like `tags/2`. Returns null if the refused change writes no links.
+ */
 export function findLinkPath(
   links: readonly Link[],
   changes: readonly Change[],

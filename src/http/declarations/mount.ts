@@ -58,22 +58,28 @@ export interface MountOptions<
   readonly permission: Q;
   /** If true, a write without `If-Match` is refused (428). Default: false. */
   readonly requireIfMatch?: boolean;
-  /** `public` lets shared caches store responses that do not depend on an identity. Default: only the caller's own cache may store them. */
+  /**
+   * `public` lets shared caches store responses that do not depend on an identity. Default: only the caller's own cache
+   * may store them.
+   */
   readonly cache?: "public";
   /** True for personal data. `forget` then also erases the copies of a record that are stored for repeated requests. */
   readonly personal?: boolean;
   /**
-   * If true, POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all records are written or
-   * none. Default: false.
+   * If true, POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all
+   * records are written or none. Default: false.
    */
   readonly arrays?: boolean;
   /**
-   * For a nested resource: which callers may write records within a parent record, if the permission allows it too. `editors` may change
-   * the parent record, or may read it if no caller can change it. `readers` may read the parent record, for example to add reviews or bids.
-   * Default: `editors`.
+   * For a nested resource: which callers may write records within a parent record, if the permission allows it too.
+   * `editors` may change the parent record, or may read it if no caller can change it. `readers` may read the parent
+   * record, for example to add reviews or bids. Default: `editors`.
    */
   readonly writers?: "editors" | "readers";
-  /** The features that the hooks and actions use (`context.use`), as values and not by name. The service does not start without them. */
+  /**
+   * The features that the hooks and actions use (`context.use`), as values and not by name. The service does not start
+   * without them.
+   */
   readonly needs?: readonly Offering<unknown>[];
   /** Marks the resource as deprecated. Every response says so in its header fields. */
   readonly deprecated?: Deprecation;
@@ -82,15 +88,20 @@ export interface MountOptions<
   /** Additional actions: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
   readonly actions?: Actions<R, B> & ActionAnswers<A> & ActionsGive<R, W, A>;
   /**
-   * The relations for `?expand=`, by name: the record that a column refers to (`user: "user_id"`), or the first hundred records within it
-   * (`items: mountedItems`). Callers see only the related records that they may read at the records' own paths.
+   * The relations for `?expand=`, by name: the record that a column refers to (`user: "user_id"`), or the first hundred
+   * records within it (`items: mountedItems`). Callers see only the related records that they may read at the records'
+   * own paths.
    */
   readonly expand?: E & RelationsOf<R, E>;
-  /** Checks a write and adds values to it. Throws a problem to refuse the write. May run again if the record changes in the meantime. */
+  /**
+   * Checks a write and adds values to it. Throws a problem to refuse the write. May run again if the record changes in
+   * the meantime.
+   */
   beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
-   * Called after the commit of each write, at most once. For work that may be lost, such as updating caches: not called if the process
-   * exits right after the commit. The response does not wait for its promise, and its error is a fault that does not change the response.
+   * Called after the commit of each write, at most once. For work that may be lost, such as updating caches: not called
+   * if the process exits right after the commit. The response does not wait for its promise, and its error is a fault
+   * that does not change the response.
    */
   afterWrite?(written: Written<R>): Eventually<void>;
 }
@@ -112,9 +123,15 @@ export interface Mount<R extends Resource = Resource> {
   readonly expand: Relations;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
-  /** Answers a POST from a caller without a credential, if a later request creates the record. Null: the POST creates the record. */
+  /**
+   * Answers a POST from a caller without a credential, if a later request creates the record. Null: the POST creates
+   * the record.
+   */
   readonly deferral: Deferral | null;
-  /** The conversion to the newer shape, if this mount serves an older shape (an earlier form of the resource). Null otherwise. */
+  /**
+   * The conversion to the newer shape, if this mount serves an older shape (an earlier form of the resource). Null
+   * otherwise.
+   */
   readonly older: Older | null;
   /** Returns the part of a stored record that callers see. */
   readonly show: (record: StoredRecord) => RecordOf<R>;
@@ -133,7 +150,8 @@ export interface Mount<R extends Resource = Resource> {
 }
 
 /**
- * Mounts a resource: list, create, read, replace, update and delete. Throws `DeclarationError` if the options are wrong.
+ * Mounts a resource: list, create, read, replace, update and delete. Throws `DeclarationError` if the options are
+ * wrong.
  *
  * @example
  * ```ts
@@ -258,7 +276,10 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   ].map((mistake) => `${place}: ${mistake}`);
 }
 
-/** Returns the function that shows records. A record of the store has `id` first, so the shown record also has `id` first. */
+/**
+ * Returns the function that shows records. A record of the store has `id` first, so the shown record also has `id`
+ * first.
+ */
 function makeShow(resource: Resource, collection: Collection, names: readonly string[]): Mount["show"] {
   const show = showStored(collection, names);
   const compute = compileComputer(resource);
@@ -274,7 +295,10 @@ function showStored({ columns, computed = [] }: Collection, names: readonly stri
   };
 }
 
-/** A field with a list of ids, in the records of the mount `of`. If a listed record is deleted, its id is removed from the lists. */
+/**
+ * A field with a list of ids, in the records of the mount `of`. If a listed record is deleted, its id is removed from
+ * the lists.
+ */
 export interface Listing {
   readonly of: ServedMount;
   readonly link: Link;
@@ -293,6 +317,9 @@ export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   /** The mounts whose records refer to records of this mount. */
   readonly referrers: readonly ServedMount[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
-  /** The shown fields that the service updates when a record is used, for example its last login. These updates cause no conflict. */
+  /**
+   * The shown fields that the service updates when a record is used, for example its last login. These updates cause no
+   * conflict.
+   */
   readonly noted?: readonly string[];
 }

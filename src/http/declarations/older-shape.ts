@@ -10,7 +10,10 @@ export interface OlderMember {
   /** True if the field has the same value as the newer field, perhaps with another name. */
   readonly isPlain: boolean;
   readonly show: (value: unknown) => unknown;
-  /** The source code of the function that converts the value. It is part of the ETag. Null if the value is not converted. */
+  /**
+   * The source code of the function that converts the value. It is part of the ETag. Null if the value is not
+   * converted.
+   */
   readonly shownBy: string | null;
   /** Converts a sent value. Null if the field cannot be sent. */
   readonly read: ((value: unknown) => unknown) | null;

@@ -11,8 +11,8 @@ export interface PathParameter {
 export const PARAMETERS = /\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g;
 
 /**
- * Returns the parameters of a declared path: `{id}`, `{id:uuid}`, `{name:text}`. In the path of a mounted resource, `{id}` has the type of
- * the ids of the resource.
+ * Returns the parameters of a declared path: `{id}`, `{id:uuid}`, `{name:text}`. In the path of a mounted resource,
+ * `{id}` has the type of the ids of the resource.
  */
 export function collectParameters(path: string, mounted?: ServedMount): readonly PathParameter[] {
   return [...path.matchAll(PARAMETERS)].map(([, name = "", type]) => ({

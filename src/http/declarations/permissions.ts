@@ -20,8 +20,8 @@ export type PermissionFor<R extends Resource> = Permission<ComparedOf<R>, UserId
 export type AnyPermissions = Permission<string> | { readonly [A in ResourceAction]?: Permission<string> };
 
 /**
- * The compiler error for permissions that do not fit the resource, in one line. It names the wrong column and columns with a similar
- * beginning.
+ * The compiler error for permissions that do not fit the resource, in one line. It names the wrong column and columns
+ * with a similar beginning.
  */
 export type FittingPermissions<R extends Resource, Q> = [Q] extends [PermissionFor<R>]
   ? unknown
@@ -71,7 +71,8 @@ function isWritten({ table }: Resource, action: ResourceAction): boolean {
 }
 
 /**
- * Returns a mistake for each action that has a permission, although the resource does not declare the action's write to its existing table.
+ * Returns a mistake for each action that has a permission, although the resource does not declare the action's write to
+ * its existing table.
  */
 export function writesMistakes(resource: Resource, permission: Members): readonly string[] {
   return Object.keys(tableWrites)

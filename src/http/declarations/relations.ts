@@ -13,8 +13,8 @@ interface RelationMount<R extends Resource = Resource> {
 }
 
 /**
- * The relations of a record, by name. Each is a column that refers to another record (`user: "user_id"`), or the mount of a nested resource
- * (`items: mountedItems`).
+ * The relations of a record, by name. Each is a column that refers to another record (`user: "user_id"`), or the mount
+ * of a nested resource (`items: mountedItems`).
  */
 export type RelationsOf<R extends Resource, E> = {
   readonly [Name in keyof E]: E[Name] extends RelationMount<infer Inner>
@@ -37,9 +37,15 @@ export type Relations = Readonly<Record<string, string | RelationMount>>;
 /** A relation that can be expanded. */
 export interface Relation<To> {
   readonly name: string;
-  /** `one`: the record that a column refers to. `several`: the records of a list of ids. `many`: the records of a nested collection. */
+  /**
+   * `one`: the record that a column refers to. `several`: the records of a list of ids. `many`: the records of a nested
+   * collection.
+   */
   readonly kind: "one" | "many" | "several";
-  /** The column with the reference. For `many`, it is a column of the nested records. Otherwise it is a column of the record itself. */
+  /**
+   * The column with the reference. For `many`, it is a column of the nested records. Otherwise it is a column of the
+   * record itself.
+   */
   readonly column: string;
   readonly to: To;
 }

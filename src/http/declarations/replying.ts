@@ -25,8 +25,8 @@ import { isBuiltIn } from "./built-in.ts";
 import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
 /**
- * Returns the endpoint in the form that the pipeline serves. Checks the replies of custom handlers: a reply that cannot be sent is a fault,
- * and the error names the endpoint.
+ * Returns the endpoint in the form that the pipeline serves. Checks the replies of custom handlers: a reply that cannot
+ * be sent is a fault, and the error names the endpoint.
  */
 export function served(endpoint: Endpoint): ServedEndpoint {
   const handler = `The handler of ${endpoint.method} ${endpoint.path}`;

@@ -83,7 +83,8 @@ export function findEndpoint(route: Route | undefined, method: string): ServedEn
 }
 
 /**
- * Returns the endpoint for a method. Returns null for `OPTIONS`, which every route answers. Ends the request with 405 for any other method.
+ * Returns the endpoint for a method. Returns null for `OPTIONS`, which every route answers. Ends the request with 405
+ * for any other method.
  */
 export function requireEndpoint(route: Route, method: string): ServedEndpoint | null {
   const endpoint = findEndpoint(route, method);

@@ -30,7 +30,10 @@ export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind
 export type WriteOfRecord = Writes<Resource>[WriteKind];
 
 interface OfTable<R extends Resource> {
-  /** The table of the resource, for `changes`. A hook gets it here because its mount does not exist yet when the hook is declared. */
+  /**
+   * The table of the resource, for `changes`. A hook gets it here because its mount does not exist yet when the hook is
+   * declared.
+   */
   readonly collection: Collection<StoredOf<R>>;
 }
 
@@ -94,8 +97,8 @@ export interface Prepared<R extends Resource = Resource> {
   /** Changes in the same transaction, after the change of the record. `keyOf(0)` is the id of the record. */
   readonly changes?: readonly Change[];
   /**
-   * Returns more changes, which are added after `changes`. Called after the preconditions were checked. For changes that are expensive to
-   * compute or may conflict with other records.
+   * Returns more changes, which are added after `changes`. Called after the preconditions were checked. For changes
+   * that are expensive to compute or may conflict with other records.
    */
   complete?(): Eventually<readonly Change[]>;
 }
@@ -107,7 +110,9 @@ export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] exte
     ? ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>
     : Misgiven<Awaited<P>, keyof PreparedValues<R>>;
 
-/** The compiler error if a function returns a problem instead of throwing it, or returns columns outside of `values`. */
+/**
+ * The compiler error if a function returns a problem instead of throwing it, or returns columns outside of `values`.
+ */
 export type Misgiven<P, Columns> = [Extract<P, Error>] extends [never]
   ? P extends object
     ? `${Extract<keyof P, Columns & string>} belongs into values`
@@ -115,8 +120,8 @@ export type Misgiven<P, Columns> = [Extract<P, Error>] extends [never]
   : "a problem is thrown: throw problem(…)";
 
 /**
- * A promise must match a promise. A value that is no promise must match the allowed form. The compiler then reports the wrong member and
- * not the whole function.
+ * A promise must match a promise. A value that is no promise must match the allowed form. The compiler then reports the
+ * wrong member and not the whole function.
  */
 type PreparedAs<P, R extends Resource> =
   P extends PromiseLike<unknown>
@@ -151,8 +156,8 @@ type StrayOf<C> = C extends { readonly collection: Collection<infer V> }
 type NamedBy<C> = C extends { readonly column: infer Name } ? Name : never;
 
 /**
- * The type of a method, because TypeScript checks the parameters of methods less strictly. So it accepts a hook for a specific resource.
- * The hook is called only for writes of that resource.
+ * The type of a method, because TypeScript checks the parameters of methods less strictly. So it accepts a hook for a
+ * specific resource. The hook is called only for writes of that resource.
  */
 export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];
 
@@ -166,8 +171,8 @@ const preparedMembers: Readonly<Record<keyof Prepared, ValueCheck>> = {
 };
 
 /**
- * Returns the mistakes in the result of `beforeWrite`. Without this check, an unknown name would be ignored, and its value would be missing
- * in the write.
+ * Returns the mistakes in the result of `beforeWrite`. Without this check, an unknown name would be ignored, and its
+ * value would be missing in the write.
  */
 export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
   if (!isObject(prepared))

@@ -4,8 +4,8 @@ import { invalid } from "../request/exchange.ts";
 import { FORMAT_PARAMETER, type Format } from "../request/format.ts";
 
 /**
- * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the request if `?format=`
- * names an unknown format or is given twice.
+ * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the
+ * request if `?format=` names an unknown format or is given twice.
  */
 export function requireAccept(call: Call, formats: readonly Format[]): string | undefined {
   const names = formatNames(call);
@@ -20,8 +20,8 @@ export function requireAccept(call: Call, formats: readonly Format[]): string | 
 }
 
 /**
- * Returns the media types that the caller accepts, like `requireAccept`. Ignores `?format=` if it is wrong, so that a response to a failed
- * request can always be written.
+ * Returns the media types that the caller accepts, like `requireAccept`. Ignores `?format=` if it is wrong, so that a
+ * response to a failed request can always be written.
  */
 export function readAccept(call: Call, formats: readonly Format[]): string | undefined {
   try {
@@ -40,8 +40,8 @@ function formatNames({ method, query }: Call): readonly string[] {
 const NONE: readonly string[] = [];
 
 /**
- * Returns the media type of a name. `html` always has a media type: if the service has no pages, the request is answered like an `Accept`
- * that no format satisfies.
+ * Returns the media type of a name. `html` always has a media type: if the service has no pages, the request is
+ * answered like an `Accept` that no format satisfies.
  */
 function findMediaType(name: string, formats: readonly Format[]): string | null {
   if (name === "html") return "text/html";

@@ -10,8 +10,9 @@ import type { View } from "../request/view.ts";
 /** Options of `csv()`. */
 export interface CSVOptions {
   /**
-   * `exact`: every text is written unchanged, for programs only. Default: a text that a spreadsheet would run as a formula gets an
-   * apostrophe. Otherwise a user could choose a name that runs a formula on the computer of the person who opens the list (CWE-1236).
+   * `exact`: every text is written unchanged, for programs only. Default: a text that a spreadsheet would run as a
+   * formula gets an apostrophe. Otherwise a user could choose a name that runs a formula on the computer of the person
+   * who opens the list (CWE-1236).
    */
   readonly formulas?: "exact";
 }
@@ -73,7 +74,9 @@ const FORMULA = /^\s*[=+\-@\t\r＝＋－＠]/;
 /** Matches harmless numbers, such as `-12.50` and `+44 (0)20 7946 0958`. */
 const NUMERIC = /^[+-][\d\s.,()/-]*$/;
 
-/** If the comma is the decimal sign, spreadsheets start a new cell after each of these characters, even within quotes. */
+/**
+ * If the comma is the decimal sign, spreadsheets start a new cell after each of these characters, even within quotes.
+ */
 const PART = /([;\t\r\n])([^;\t\r\n]*)/g;
 
 function safeCell(value: unknown): string {

@@ -9,8 +9,8 @@ export const formType = "application/x-www-form-urlencoded";
 const MAX_FIELDS = 100;
 
 /**
- * Reads a form strictly, so that it has only one meaning: each name occurs once, escapes are complete, and the text is UTF-8. Throws the
- * problem `malformed`, whose detail names the place.
+ * Reads a form strictly, so that it has only one meaning: each name occurs once, escapes are complete, and the text is
+ * UTF-8. Throws the problem `malformed`, whose detail names the place.
  */
 export function readForm(bytes: Uint8Array): ReadBody {
   const text = requireText(bytes);

@@ -44,8 +44,8 @@ function isOpening(code: number): boolean {
   return code === OBJECT || code === ARRAY;
 }
 
-// `JSON.parse` takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before or after
-// `JSON.parse` would read the text twice. So this class checks and parses in one pass.
+// `JSON.parse` takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before
+// or after `JSON.parse` would read the text twice. So this class checks and parses in one pass.
 class JSONReader {
   readonly #text: string;
   readonly #exactNumbers: boolean;
@@ -231,7 +231,10 @@ class JSONReader {
   }
 }
 
-/** True if a JSON number is an integer as written: `1.0`, `1e2` and `120e-1` are integers, `1.0000000000000000000001` is not. */
+/**
+ * True if a JSON number is an integer as written: `1.0`, `1e2` and `120e-1` are integers, `1.0000000000000000000001` is
+ * not.
+ */
 function isWhole(digits: string): boolean {
   if (!digits.includes(".") && !digits.includes("-", 1)) return true;
   const found = FRACTION.exec(digits);

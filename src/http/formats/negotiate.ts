@@ -4,8 +4,8 @@ import { json } from "./json.ts";
 import { xml } from "./xml.ts";
 
 /**
- * Returns the formats of a service, JSON first, because it is the default. XML is the second, unless it is disabled. The custom formats
- * follow. A custom format for `application/xml` replaces XML.
+ * Returns the formats of a service, JSON first, because it is the default. XML is the second, unless it is disabled.
+ * The custom formats follow. A custom format for `application/xml` replaces XML.
  */
 export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly Format[] {
   const hasOwn = own.some(({ mediaType }) => mediaType === xml.mediaType);
@@ -13,14 +13,17 @@ export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly 
 }
 
 /**
- * Returns the format that the caller prefers (RFC 9110 §12.5.1), or null if none is acceptable. The first format is the default. Parameters
- * except `q` are ignored, because no format has variants.
+ * Returns the format that the caller prefers (RFC 9110 §12.5.1), or null if none is acceptable. The first format is the
+ * default. Parameters except `q` are ignored, because no format has variants.
  */
 export function negotiate(accept: string | undefined, formats: readonly Format[]): Format | null {
   return fastest(accept, formats) ?? negotiateAmong(accept!, formats, (format) => [format.mediaType]);
 }
 
-/** Returns the format for a problem. Returns the first format if none is acceptable, because the caller must still get the problem. */
+/**
+ * Returns the format for a problem. Returns the first format if none is acceptable, because the caller must still get
+ * the problem.
+ */
 export function negotiateProblem(accept: string | undefined, formats: readonly Format[]): Format {
   return (
     fastest(accept, formats) ??
@@ -74,8 +77,8 @@ const XML = "application/xml";
 const HTML = "text/html";
 
 /**
- * True if a browser asks for pages and the service has none. Browsers also accept XML, but they show it as a broken page, so they get the
- * default format.
+ * True if a browser asks for pages and the service has none. Browsers also accept XML, but they show it as a broken
+ * page, so they get the default format.
  */
 function asksForPages(ranges: readonly MediaRange[], formats: readonly Format[]): boolean {
   const isAsked = ranges.some(({ type, quality }) => type === HTML && quality > 0);

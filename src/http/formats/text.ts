@@ -3,10 +3,15 @@ import { problem, type Problem } from "../../core/problem/problem.ts";
 /** The deepest nesting of objects and arrays, or elements, that every reader allows. */
 export const MAX_LEVELS = 32;
 
-/** The maximum number of different member names in a body. A new name costs as much as ten values, and no resource has so many members. */
+/**
+ * The maximum number of different member names in a body. A new name costs as much as ten values, and no resource has
+ * so many members.
+ */
 export const MAX_NAMES = 10_000;
 
-/** The maximum number of arrays in a body. An object or an XML element counts as several, because it costs more memory. */
+/**
+ * The maximum number of arrays in a body. An object or an XML element counts as several, because it costs more memory.
+ */
 export const MAX_ARRAYS = 100_000;
 /** The number of arrays that an object counts as. */
 export const ARRAYS_OF_OBJECT = 4;
@@ -27,8 +32,8 @@ export function requireText(bytes: Uint8Array): string {
 const LINE_FEED = 0x0a;
 
 /**
- * Creates the problem `malformed` with the mistake, its line and its column. The message does not contain the text at that place, which may
- * be a password.
+ * Creates the problem `malformed` with the mistake, its line and its column. The message does not contain the text at
+ * that place, which may be a password.
  */
 export function malformedAt(text: string, at: number, what: string): Problem {
   let line = 1;

@@ -20,7 +20,8 @@ interface Wrong {
 /** The prefixes that are bound at the current position (Namespaces in XML §6.1). */
 export class XMLScope {
   /**
-   * Each prefix with its namespaces, the innermost last. Entering or leaving an element costs time only for the prefixes that it declares.
+   * Each prefix with its namespaces, the innermost last. Entering or leaving an element costs time only for the
+   * prefixes that it declares.
    */
   readonly #bound = new Map<string, string[]>([["xml", [XML]]]);
 
@@ -28,7 +29,10 @@ export class XMLScope {
     return this.#namespace(prefix) !== undefined;
   }
 
-  /** Enters an element with these attributes. Returns true if they mark it as null. Returns the mistake if an attribute is wrong. */
+  /**
+   * Enters an element with these attributes. Returns true if they mark it as null. Returns the mistake if an attribute
+   * is wrong.
+   */
   enter(attributes: readonly Attribute[]): boolean | Wrong {
     for (const { name, value, at } of attributes) {
       if (!name.startsWith(DECLARES)) continue;
@@ -62,7 +66,10 @@ export class XMLScope {
     return nil;
   }
 
-  /** Returns the namespace and the name. An attribute without a prefix has no namespace. Returns null if the prefix is not bound. */
+  /**
+   * Returns the namespace and the name. An attribute without a prefix has no namespace. Returns null if the prefix is
+   * not bound.
+   */
   #fullName(name: string): string | null {
     const colon = name.indexOf(":");
     if (colon === -1) return name;

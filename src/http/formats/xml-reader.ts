@@ -16,7 +16,10 @@ export function readXML(bytes: Uint8Array): Pieces<ReadBody> {
   return new XMLReader(requireText(withLineFeeds(bytes))).document();
 }
 
-/** Replaces every line end with a line feed (XML 1.0 §2.11). Works on bytes, because a million line ends then take only a millisecond. */
+/**
+ * Replaces every line end with a line feed (XML 1.0 §2.11). Works on bytes, because a million line ends then take only
+ * a millisecond.
+ */
 function withLineFeeds(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(CARRIAGE_RETURN)) return bytes;
   const read = new Uint8Array(bytes.length);
@@ -44,8 +47,8 @@ const LINE_FEED = 0x0a;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
-// Reads only the part of XML that bodies need: no DTD, only the predefined entities, and few attributes. This is simpler than a full
-// parser.
+// Reads only the part of XML that bodies need: no DTD, only the predefined entities, and few attributes. This is
+// simpler than a full parser.
 class XMLReader {
   readonly #text: string;
   readonly #scope = new XMLScope();

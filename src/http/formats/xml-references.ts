@@ -12,7 +12,10 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-/** Returns a text with its references replaced (XML 1.0 §4.1). Throws the error that `wrong` returns for the first invalid reference. */
+/**
+ * Returns a text with its references replaced (XML 1.0 §4.1). Throws the error that `wrong` returns for the first
+ * invalid reference.
+ */
 export function unescapeXML(text: string, wrong: (at: number, what: string) => Problem): string {
   // Joined at the end. A string that grows with each reference is slow for the garbage collector.
   const read: string[] = [];

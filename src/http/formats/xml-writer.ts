@@ -8,7 +8,10 @@ export interface ElementNames {
   readonly related?: Readonly<Record<string, ElementNames>>;
 }
 
-/** Writes a value as an element. A member becomes an element with its name. Null becomes an empty element with `nil="true"`. */
+/**
+ * Writes a value as an element. A member becomes an element with its name. Null becomes an empty element with
+ * `nil="true"`.
+ */
 export function writeElement(name: string, value: unknown, names: ElementNames = {}): string {
   const shown = asJSON(value);
   if (shown === undefined) return "";

@@ -34,7 +34,8 @@ function writeList(
 }
 
 /**
- * Replaces the values of JSON fields with JSON text. XML has no numbers, lists or booleans, but JSON text can be parsed again without loss.
+ * Replaces the values of JSON fields with JSON text. XML has no numbers, lists or booleans, but JSON text can be parsed
+ * again without loss.
  */
 function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "related">): unknown {
   const { jsonMembers = [], related = {} } = shape;

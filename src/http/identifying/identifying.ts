@@ -6,7 +6,10 @@ import { getExchange, type Context, type Exchange } from "../request/exchange.ts
 import { requirePermission } from "../request/permitting.ts";
 import { identifyTolerantly } from "./tolerating.ts";
 
-/** Identifies the caller. Ends the request if its credential is wrong, or if a page of another site made a browser send it. */
+/**
+ * Identifies the caller. Ends the request if its credential is wrong, or if a page of another site made a browser send
+ * it.
+ */
 export function identify(exchange: Exchange, witness: Witness | null): Eventually<void> {
   const { service, call } = exchange;
   return after(service.schemeSet.identify(call, witness), (identified) => {
@@ -16,7 +19,10 @@ export function identify(exchange: Exchange, witness: Witness | null): Eventuall
   });
 }
 
-/** Ends the request if the permission does not allow an unknown caller. Only then do the rejected cookies count as guesses. */
+/**
+ * Ends the request if the permission does not allow an unknown caller. Only then do the rejected cookies count as
+ * guesses.
+ */
 function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): Eventually<void> {
   const { service, call } = exchange;
   try {
@@ -32,8 +38,8 @@ function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): 
 const LATE_MS = 100;
 
 /**
- * Waits for the body of the request. If the body was late, identifies the caller and asks the permission again, because the login may have
- * ended in the meantime.
+ * Waits for the body of the request. If the body was late, identifies the caller and asks the permission again, because
+ * the login may have ended in the meantime.
  */
 export function waitForBody(exchange: Exchange, body: () => Eventually<void>): Eventually<void> {
   const since = performance.now();
@@ -55,7 +61,10 @@ async function identifyAgain(exchange: Exchange): Promise<void> {
   requirePermission(exchange);
 }
 
-/** Ends the request if its caller has lost access since it started. For slow requests that create an account or a credential. */
+/**
+ * Ends the request if its caller has lost access since it started. For slow requests that create an account or a
+ * credential.
+ */
 export async function requireStillKnown(context: Context): Promise<void> {
   const exchange = getExchange(context);
   if (exchange.wasIdentified) await identifyAgain(exchange);

@@ -42,7 +42,9 @@ interface CheckedActionResult {
   readonly answer: Readonly<Record<string, JSONValue>> | null;
 }
 
-/** Runs an action on a record or on the collection, and returns its reply. A repeated request gets the stored outcome. */
+/**
+ * Runs an action on a record or on the collection, and returns its reply. A repeated request gets the stored outcome.
+ */
 export async function act(mount: ServedMount, action: ServedAction, exchange: Exchange): Promise<Reply> {
   const idempotency = action.method === "GET" ? null : repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
@@ -79,8 +81,8 @@ async function runAction(
 }
 
 /**
- * Returns true if another write changed a row first, so that the action must run again. An action on the collection has no record. It runs
- * again if a row that its own changes depend on has changed or is missing.
+ * Returns true if another write changed a row first, so that the action must run again. An action on the collection has
+ * no record. It runs again if a row that its own changes depend on has changed or is missing.
  */
 function isOvertakenAction(outcome: Unwritten, row: Row | null, exchange: Exchange): boolean {
   if (row === null && (outcome.kind === "stale" || outcome.kind === "missing")) return true;
@@ -94,8 +96,8 @@ function requireActionDraft({ body, method }: ServedAction, { context }: Exchang
 }
 
 /**
- * Returns the record of the request. Returns null for an action on the collection. Ends the request if the caller may not see the record,
- * or if a precondition fails.
+ * Returns the record of the request. Returns null for an action on the collection. Ends the request if the caller may
+ * not see the record, or if a precondition fails.
  */
 async function findSubject(mount: ServedMount, action: ServedAction, exchange: Exchange): Promise<Row | null> {
   if (action.on === "collection") {
@@ -154,8 +156,8 @@ interface ActionOutcome {
 }
 
 /**
- * Returns the transaction, which gives the record a new revision even if no value changes. So only one of two concurrent actions on the
- * same state is written.
+ * Returns the transaction, which gives the record a new revision even if no value changes. So only one of two
+ * concurrent actions on the same state is written.
  */
 function buildTransaction(
   { resource, collection, personal, repeatColumns: storedColumns, links }: ServedMount,
@@ -172,8 +174,8 @@ function buildTransaction(
   const linked = row === null ? [] : buildLinkChanges(links, { id: id as Key, before: row.record, values });
   const all = [...own, ...changes, ...linked];
   if (idempotency === null) return { changes: all };
-  // A stored answer with personal data must be erased together with its record. The answer of an action on a personal collection belongs to
-  // no record, so it is not stored.
+  // A stored answer with personal data must be erased together with its record. The answer of an action on a personal
+  // collection belongs to no record, so it is not stored.
   const storesAnswer = answer !== null && (row !== null || !personal);
   const columns = row !== null && action.answer === "record" ? storedColumns : row === null ? [] : ["id"];
   const erasable = idempotency.erasable && row !== null;
@@ -206,7 +208,10 @@ function showAnswer(fields: Resource, answer: CheckedActionResult["answer"]): Re
   return { status: 200, body: { kind: "data", value: answer, element: fields.name, jsonMembers } };
 }
 
-/** Answers a repeated request like the first one. If the stored answer was erased, the response says only that the request was a repeat. */
+/**
+ * Answers a repeated request like the first one. If the stored answer was erased, the response says only that the
+ * request was a repeat.
+ */
 async function repeat(
   mount: ServedMount,
   action: ServedAction,
@@ -226,7 +231,10 @@ async function repeat(
 
 const RESULT = ["values", "changes", "answer"];
 
-/** Checks the result of a handler. If it is invalid, throws a fault before anything is written, because the handler has a bug. */
+/**
+ * Checks the result of a handler. If it is invalid, throws a fault before anything is written, because the handler has
+ * a bug.
+ */
 function readDone(mount: ServedMount, action: ServedAction, result: unknown): CheckedActionResult {
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${mount.resource.path} gave ${formatMistakes([what])}`);

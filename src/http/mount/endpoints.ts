@@ -121,8 +121,8 @@ function endpointOfAction(mount: ServedMount, action: ServedAction): ServedEndpo
 }
 
 /**
- * Runs an action. In an older shape (an earlier form of the resource), it runs the action of the newer shape. If the action answers with
- * the record, the response shows it in the requested shape.
+ * Runs an action. In an older shape (an earlier form of the resource), it runs the action of the newer shape. If the
+ * action answers with the record, the response shows it in the requested shape.
  */
 async function actInShape(mount: ServedMount, action: ServedAction, context: Context): Promise<Reply> {
   const { newer, resource, show, jsonMembers } = mount;

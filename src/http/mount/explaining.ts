@@ -17,8 +17,8 @@ export interface ExplainedList {
 }
 
 /**
- * Runs every list that the declarations permit, and reports its query plan. The filters use the values of one row from the middle of the
- * table. Yields the lists of each resource.
+ * Runs every list that the declarations permit, and reports its query plan. The filters use the values of one row from
+ * the middle of the table. Yields the lists of each resource.
  */
 export async function* explainLists(
   store: Store,
@@ -57,8 +57,8 @@ async function findSample(store: Store, collection: Collection): Promise<StoredR
 }
 
 /**
- * Returns the rarest word of a row, because a user who searches for the row would enter it. Returns the first word if none is rare. Returns
- * null if the row has no word, or while the index of words is being built.
+ * Returns the rarest word of a row, because a user who searches for the row would enter it. Returns the first word if
+ * none is rare. Returns null if the row has no word, or while the index of words is being built.
  */
 async function findWord(
   store: Store,

@@ -41,7 +41,10 @@ export function collectCollections(mounts: readonly Mount[]): readonly Collectio
     .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]);
 }
 
-/** Links each mount to its parent, its newer shape and its relations. Throws `DeclarationError` if one of them is not mounted. */
+/**
+ * Links each mount to its parent, its newer shape and its relations. Throws `DeclarationError` if one of them is not
+ * mounted.
+ */
 export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
   const mistakes = misplacedMounts(mounts);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
@@ -73,8 +76,8 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
     return inPlace;
   };
   const all = mounts.map(place);
-  // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape points to the older shape of
-  // its target with the same prefix, or to the newest shape if there is none.
+  // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape points to
+  // the older shape of its target with the same prefix, or to the newest shape if there is none.
   const newest = all.filter(({ older }) => older === null);
   for (const each of mounts) {
     const from = mounts.find((other) => other === each.older?.newer) ?? each;

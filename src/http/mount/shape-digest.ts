@@ -9,9 +9,9 @@ export type ShapedMount = Pick<Mount, "resource" | "shown" | "older">;
 const digests = new WeakMap<ShapedMount, string>();
 
 /**
- * Returns six characters that identify the shape of records: the names, the kinds and the computations of the shown fields. A changed
- * declaration can change the output of a record without a write. The ETag must change too (RFC 9110 §8.8.1), so it contains these
- * characters.
+ * Returns six characters that identify the shape of records: the names, the kinds and the computations of the shown
+ * fields. A changed declaration can change the output of a record without a write. The ETag must change too (RFC 9110
+ * §8.8.1), so it contains these characters.
  */
 export function computeShapeDigest(mount: ShapedMount): string {
   let digest = digests.get(mount);

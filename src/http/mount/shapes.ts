@@ -30,9 +30,10 @@ interface SingleFilter {
 type Shaped = Pick<ServedMount, "resource" | "collection" | "permissions" | "links">;
 
 /**
- * Returns the kinds of lists of a resource: no filter, a search, each single filter, and each pair of a filter with an `eq` filter.
- * Combines each of these with each order, and with each restriction: all rows, the caller's own rows, or the rows within one parent. The
- * filters use the values of `sample`, an existing row. `word` is one of its words. Default: `abc`, as a rare word.
+ * Returns the kinds of lists of a resource: no filter, a search, each single filter, and each pair of a filter with an
+ * `eq` filter. Combines each of these with each order, and with each restriction: all rows, the caller's own rows, or
+ * the rows within one parent. The filters use the values of `sample`, an existing row. `word` is one of its words.
+ * Default: `abc`, as a rare word.
  */
 export function collectShapes(
   mount: Shaped,
@@ -139,8 +140,8 @@ export function unservedLists(mount: Shaped): readonly string[] {
 }
 
 /**
- * Returns the message about a table in which no index finds a record by its id. Returns null if an index finds it, or if the declaration
- * accepts scans (`scans`).
+ * Returns the message about a table in which no index finds a record by its id. Returns null if an index finds it, or
+ * if the declaration accepts scans (`scans`).
  */
 export function unservedKey({ resource, collection }: Shaped): string | null {
   if (resource.scans || resource.table === null || !isKeyScanned(collection)) return null;

@@ -8,8 +8,8 @@ import { MAX_EXPANDED_CHARACTERS } from "./reads/expand/expanded.ts";
 import { combineVerdicts, type KeyDecision } from "./reads/expand/verdicts.ts";
 
 /**
- * Reads the values of one field of some records, by id, with one query. Includes only the records that the verdicts allow. Returns null if
- * the result is too large, or takes too long.
+ * Reads the values of one field of some records, by id, with one query. Includes only the records that the verdicts
+ * allow. Returns null if the result is too large, or takes too long.
  */
 export async function readValues(
   exchange: Exchange,
@@ -47,8 +47,8 @@ export async function readValues(
 }
 
 /**
- * Returns the shown record. Returns null if a computed field throws. Then only the value is missing in this response. A request for the
- * record itself reports the error.
+ * Returns the shown record. Returns null if a computed field throws. Then only the value is missing in this response. A
+ * request for the record itself reports the error.
  */
 function findShown({ show }: ServedMount, record: StoredRecord): Readonly<Record<string, unknown>> | null {
   try {

@@ -12,19 +12,22 @@ export { parseJSONPatch, type Operation } from "./operation.ts";
 
 /**
  * Applies a JSON Patch, all or nothing. Does not change the document. Throws `patch_conflict` if a test fails or a
- * location does not exist. Throws `invalid_patch` if the patch adds too many values and characters, or if the result has
- * too many levels.
+ * location does not exist. Throws `invalid_patch` if the patch adds too many values and characters, or if the result
+ * has too many levels.
  */
 export async function applyJSONPatch(document: unknown, operations: readonly Operation[]): Promise<unknown> {
   return new Patching(document).apply(operations);
 }
 
-/** The maximum number of values and characters that a patch may add. Without a limit, copies of copies could fill the memory. */
+/**
+ * The maximum number of values and characters that a patch may add. Without a limit, copies of copies could fill the
+ * memory.
+ */
 const MAX_ADDED = 2 ** 20;
 
 /**
- * The amount of work after which other requests run. It takes a few milliseconds. Moving an array item is one unit of work, and copying or
- * comparing a value is ten.
+ * The amount of work after which other requests run. It takes a few milliseconds. Moving an array item is one unit of
+ * work, and copying or comparing a value is ten.
  */
 const WORK_OF_A_TURN = 2 ** 20;
 
@@ -34,8 +37,8 @@ class Patching {
   #index = 0;
   #work = 0;
   /**
-   * The objects and arrays that this patch has created. All other objects and arrays belong to the given document and are copied before a
-   * change.
+   * The objects and arrays that this patch has created. All other objects and arrays belong to the given document and
+   * are copied before a change.
    */
   readonly #own = new WeakSet<object>();
 
@@ -121,7 +124,10 @@ class Patching {
     else if (isObject(parent)) setMember(parent, last, value);
   }
 
-  /** Returns the parent of a path for a change. First copies the objects and arrays on the path that the patch did not create. */
+  /**
+   * Returns the parent of a path for a change. First copies the objects and arrays on the path that the patch did not
+   * create.
+   */
   #parentOf(path: Pointer): unknown {
     let parent = (this.#document = this.#owned(this.#document));
     for (const token of path.slice(0, -1)) {
@@ -151,8 +157,8 @@ class Patching {
   }
 
   /**
-   * Returns a copy of a value for this level of the document. Throws `invalid_patch` if the patch then adds too much or the result has too
-   * many levels.
+   * Returns a copy of a value for this level of the document. Throws `invalid_patch` if the patch then adds too much or
+   * the result has too many levels.
    */
   #copyOf(value: unknown, level: number): unknown {
     this.#room -= typeof value === "string" ? value.length + 1 : 1;

@@ -1,7 +1,10 @@
 import { isObject } from "../../core/checking/members.ts";
 import { setMember } from "../formats/member.ts";
 
-/** Applies a JSON Merge Patch (RFC 7396 §2). A member replaces the old member, and null removes it. Does not change the target. */
+/**
+ * Applies a JSON Merge Patch (RFC 7396 §2). A member replaces the old member, and null removes it. Does not change the
+ * target.
+ */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const result: Record<string, unknown> = {};

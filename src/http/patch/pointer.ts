@@ -17,8 +17,8 @@ function unescape(token: string): string {
 }
 
 /**
- * Returns the value at a pointer. Returns undefined if there is none. Finds only own members of an object, so a pointer cannot reach a
- * prototype.
+ * Returns the value at a pointer. Returns undefined if there is none. Finds only own members of an object, so a pointer
+ * cannot reach a prototype.
  */
 export function findValue(document: unknown, pointer: Pointer): unknown {
   let value = document;

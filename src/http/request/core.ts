@@ -17,8 +17,8 @@ import type { RevisionTags } from "./revision-tags.ts";
 import type { StateTag } from "./state-tags.ts";
 
 /**
- * Returns true if a credential with these scopes may be used with a method. HEAD and QUERY count as `GET`. The function must return true or
- * false synchronously. Any other result is a fault (500), and the request is refused.
+ * Returns true if a credential with these scopes may be used with a method. HEAD and QUERY count as `GET`. The function
+ * must return true or false synchronously. Any other result is a fault (500), and the request is refused.
  */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
 
@@ -40,8 +40,8 @@ export interface ServiceCore {
   /** Decides which records have an ETag from their revision instead. */
   readonly revisionTags: RevisionTags;
   /**
-   * The key for fingerprints of requests with an `Idempotency-Key`. A body may contain a password, which an attacker could guess from a
-   * digest without a key.
+   * The key for fingerprints of requests with an `Idempotency-Key`. A body may contain a password, which an attacker
+   * could guess from a digest without a key.
    */
   readonly fingerprintKey: Uint8Array;
   /** The path prefix of all endpoints, without a final slash. Empty for the root. */
@@ -76,8 +76,8 @@ export interface ServiceCore {
   /** The exact origins that may send cookies: the allowed origins, and the origins of the service itself. */
   readonly sameSiteOrigins: readonly string[];
   /**
-   * Decides what a credential with limited scopes may request at all. The endpoint's permission decides after that. Null: scopes limit
-   * nothing.
+   * Decides what a credential with limited scopes may request at all. The endpoint's permission decides after that.
+   * Null: scopes limit nothing.
    */
   readonly scopesAllow: ScopesAllow | null;
   /** The limiters, which decide whether there are too many requests. */

@@ -13,8 +13,8 @@ export interface Cursors {
   /** Returns a cursor that is valid only for this query, on services that share the key. */
   format(cursor: Cursor, query: string): string;
   /**
-   * Parses a cursor. Ends the request if the cursor was not made by the service for this query. `pointer` is the location of the cursor in
-   * the request. Default: `?cursor`.
+   * Parses a cursor. Ends the request if the cursor was not made by the service for this query. `pointer` is the
+   * location of the cursor in the request. Default: `?cursor`.
    */
   require(text: string, query: string, pointer?: string): Cursor;
 }
@@ -56,8 +56,8 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
 }
 
 /**
- * Returns the content of a cursor as JSON: 1 for `after` or 0 for `before`, then the values. Most cursors have a single id, which needs no
- * `JSON.stringify`.
+ * Returns the content of a cursor as JSON: 1 for `after` or 0 for `before`, then the values. Most cursors have a single
+ * id, which needs no `JSON.stringify`.
  */
 function formatPayload(direction: Cursor["direction"], values: readonly Value[]): string {
   const forward = direction === "after" ? 1 : 0;
@@ -67,7 +67,10 @@ function formatPayload(direction: Cursor["direction"], values: readonly Value[])
     : JSON.stringify([forward, ...values]);
 }
 
-/** Returns the text to sign. It starts with the length of the query, so that no other query and payload together give the same text. */
+/**
+ * Returns the text to sign. It starts with the length of the query, so that no other query and payload together give
+ * the same text.
+ */
 function signed(payload: string, query: string): string {
   return `${query.length}.${query}${payload}`;
 }

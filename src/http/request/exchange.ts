@@ -172,12 +172,15 @@ export class Exchange implements PermissionRequest {
   }
 }
 
-/** Returns the exchange of a context. Only the folder `http` can call it: handlers must not reach the keys and counters of the service. */
+/**
+ * Returns the exchange of a context. Only the folder `http` can call it: handlers must not reach the keys and counters
+ * of the service.
+ */
 let readExchange: (context: Context) => Exchange;
 
 /**
- * One request, for handlers, hooks and permissions: the call, the caller and the store. Valid until the request is answered. Call the
- * methods on the object: `context.id()` compiles, but a destructured `id()` does not.
+ * One request, for handlers, hooks and permissions: the call, the caller and the store. Valid until the request is
+ * answered. Call the methods on the object: `context.id()` compiles, but a destructured `id()` does not.
  */
 export class Context<P extends Params = Params, B extends AnyBody = AnyBody> implements PermissionRequest {
   readonly #exchange: Exchange;
@@ -221,7 +224,10 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
     return this.#exchange.parameters();
   }
 
-  /** The request body, if the endpoint reads one. Null if there is none. Its value has the type of the schema that the endpoint declares. */
+  /**
+   * The request body, if the endpoint reads one. Null if there is none. Its value has the type of the schema that the
+   * endpoint declares.
+   */
   get body(): B {
     return this.#exchange.body as B; // The pipeline has read it with the schema.
   }
@@ -237,8 +243,8 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
   }
 
   /**
-   * The reason why a credential was rejected, on an endpoint with `refusals: "reported"`. Otherwise null. The caller may still be known, from
-   * another cookie.
+   * The reason why a credential was rejected, on an endpoint with `refusals: "reported"`. Otherwise null. The caller
+   * may still be known, from another cookie.
    */
   get refusal(): Refusal | null {
     return this.#exchange.refusal;

@@ -28,7 +28,10 @@ export interface BodyReading {
   read(body: ReceivedBody): unknown;
 }
 
-/** The methods that an endpoint can declare. The service itself answers HEAD where GET is declared, and OPTIONS at every path. */
+/**
+ * The methods that an endpoint can declare. The service itself answers HEAD where GET is declared, and OPTIONS at every
+ * path.
+ */
 export type Method = "GET" | "QUERY" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The header fields that show which media types a method accepts. */
@@ -43,42 +46,50 @@ export interface EndpointFacts {
   readonly method: Method;
   /** The action for permissions. Default: `call`. */
   readonly action?: Action;
-  /** The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. */
+  /**
+   * The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out.
+   */
   readonly access: Permission<string> | "open";
   /**
-   * `reported`: a rejected credential does not end the request, and the permission is not checked. The handler finds the reason in
-   * `context.refusal`. For an endpoint that answers every caller and shows only the caller's own data.
+   * `reported`: a rejected credential does not end the request, and the permission is not checked. The handler finds
+   * the reason in `context.refusal`. For an endpoint that answers every caller and shows only the caller's own data.
    */
   readonly refusals?: "reported";
   /**
-   * The query parameters: `read` by the handler, `secret` (read by the handler, and shown in no page, link or log), or `ignored`. Left out:
-   * any parameter is refused.
+   * The query parameters: `read` by the handler, `secret` (read by the handler, and shown in no page, link or log), or
+   * `ignored`. Left out: any parameter is refused.
    */
   readonly query?: "read" | "secret" | "ignored";
   /** The media types of bodies that it reads. Left out: the body is not read. */
   readonly consumes?: readonly string[];
-  /** True if it refuses forms from browsers, although `consumes` includes forms. A page of any site can make a browser send a form. */
+  /**
+   * True if it refuses forms from browsers, although `consumes` includes forms. A page of any site can make a browser
+   * send a form.
+   */
   readonly refusesBrowserForms?: boolean;
   /**
-   * The media types for which the handler redirects, if the caller's `Accept` prefers one of them. No format needs to write them. Example:
-   * `text/html`, which a browser prefers when it sends a form.
+   * The media types for which the handler redirects, if the caller's `Accept` prefers one of them. No format needs to
+   * write them. Example: `text/html`, which a browser prefers when it sends a form.
    */
   readonly redirectsFor?: readonly string[];
   /**
-   * True if it takes a password or issues a credential. A request from another host then requires TLS, or a service that allows cleartext
-   * logins.
+   * True if it takes a password or issues a credential. A request from another host then requires TLS, or a service
+   * that allows cleartext logins.
    */
   readonly logsIn?: boolean;
-  /** True if its handler stores the outcome under an `Idempotency-Key`. Left out: POST and PATCH with this header are refused. */
+  /**
+   * True if its handler stores the outcome under an `Idempotency-Key`. Left out: POST and PATCH with this header are
+   * refused.
+   */
   readonly repeatable?: boolean;
   /** True if a request may have no body. */
   readonly bodyOptional?: boolean;
   /** The largest body, in bytes, if it is less than the default of 1 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * `handler`: the handler checks `If-Match` and `If-None-Match` of a call that may change something. Left out: the service checks
-   * them before it calls the handler. It assumes that the target exists and has no ETag: `If-Match: *` is true, `If-None-Match: *` is
-   * false, and no ETag matches.
+   * `handler`: the handler checks `If-Match` and `If-None-Match` of a call that may change something. Left out: the
+   * service checks them before it calls the handler. It assumes that the target exists and has no ETag: `If-Match: *`
+   * is true, `If-None-Match: *` is false, and no ETag matches.
    */
   readonly preconditions?: "handler";
   /** The media type of a response that is not negotiated. */

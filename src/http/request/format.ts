@@ -18,19 +18,22 @@ export interface Format {
   /** Appended to a tag, so each representation has a different strong ETag (RFC 9110 §8.8.3). Empty for JSON. */
   readonly tagSuffix: string;
   /**
-   * `lists`: the format can show only lists, as CSV does. It is offered only for the action `list`. Otherwise the service could make a
-   * change and then be unable to write the response.
+   * `lists`: the format can show only lists, as CSV does. It is offered only for the action `list`. Otherwise the
+   * service could make a change and then be unable to write the response.
    */
   readonly shows?: "lists";
   /** The charset in `Content-Type`. JSON and XML need none. */
   readonly charset?: "utf-8";
   /** The Content-Security-Policy of its output. Left out: a browser may run and load nothing. */
   readonly contentSecurityPolicy?: string;
-  /** `by content`: the output depends on more than the data, for example on the caller. The ETag is then made from the output. */
+  /**
+   * `by content`: the output depends on more than the data, for example on the caller. The ETag is then made from the
+   * output.
+   */
   readonly tagged?: "by content";
   /**
-   * Returns true for a challenge that is not sent because the page of this format asks for the credential itself. Otherwise a browser would
-   * open its own dialog first.
+   * Returns true for a challenge that is not sent because the page of this format asks for the credential itself.
+   * Otherwise a browser would open its own dialog first.
    */
   asksInPlaceOf?(challenge: string): boolean;
   /** Returns text, or octets for a binary format. */
@@ -39,8 +42,8 @@ export interface Format {
   writeJSON?(json: string): string;
   writeProblem(document: ProblemDocument, view: View): Eventually<string | Uint8Array>;
   /**
-   * Reads a body: records, patches and the input of actions. Throws the problem `malformed`, whose detail names the place. Any other result
-   * is a fault (500). Left out: the format only writes.
+   * Reads a body: records, patches and the input of actions. Throws the problem `malformed`, whose detail names the
+   * place. Any other result is a fault (500). Left out: the format only writes.
    */
   read?(bytes: Uint8Array, numbers?: NumberReading): Eventually<ReadBody>;
 }

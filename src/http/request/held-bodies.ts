@@ -9,11 +9,14 @@ export interface HeldBodies {
 /** The memory of one request. */
 export interface Hold {
   /**
-   * Counts bytes. Throws the problem `unavailable` if the holder or all holders together would exceed their limit, or if the request is
-   * over.
+   * Counts bytes. Throws the problem `unavailable` if the holder or all holders together would exceed their limit, or
+   * if the request is over.
    */
   readonly take: (bytes: number) => void;
-  /** Counts the octets of all records that an attempt of the request reads. A later attempt counts only what it reads in addition. */
+  /**
+   * Counts the octets of all records that an attempt of the request reads. A later attempt counts only what it reads in
+   * addition.
+   */
   takeRecords(bytes: number): void;
   /** Returns how many bytes of records the holder could read if this were its only request. */
   room(): number;
@@ -30,8 +33,8 @@ export interface HeldBodiesLimits {
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * Limits the memory of bodies, because a client can keep many unfinished bodies in memory by sending them slowly. One limit is for all
- * clients together. Another limit is for each holder, so that one holder cannot use all of the memory.
+ * Limits the memory of bodies, because a client can keep many unfinished bodies in memory by sending them slowly. One
+ * limit is for all clients together. Another limit is for each holder, so that one holder cannot use all of the memory.
  */
 export function makeHeldBodies(
   { ofAll, ofOne }: HeldBodiesLimits = { ofAll: 64 * MEBIBYTE, ofOne: 8 * MEBIBYTE },

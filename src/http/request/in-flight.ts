@@ -10,7 +10,9 @@ interface WaitingRequest {
   giveUp(): void;
 }
 
-/** The state of a request. While its body arrives (`phase` is `arriving`), only the time limits of the binding apply. */
+/**
+ * The state of a request. While its body arrives (`phase` is `arriving`), only the time limits of the binding apply.
+ */
 interface RequestState {
   readonly exchange: { readonly phase: string; readonly writing: number } | null;
 }
@@ -18,18 +20,22 @@ interface RequestState {
 /** The default time limit for custom code in a request, in seconds. */
 export const HANDLER_TIMEOUT_SECONDS = 60;
 
-/** The additional time while the store is writing, because the caller should learn the outcome. Stores have shorter limits. */
+/**
+ * The additional time while the store is writing, because the caller should learn the outcome. Stores have shorter
+ * limits.
+ */
 const WRITING_SECONDS = 15;
 
 /**
- * The requests that wait for a promise. Ends requests that have waited too long. A request that is answered synchronously is never in the
- * list. One timer checks the whole list each second. It runs only while a request waits.
+ * The requests that wait for a promise. Ends requests that have waited too long. A request that is answered
+ * synchronously is never in the list. One timer checks the whole list each second. It runs only while a request waits.
  */
 export class InFlight {
   readonly seconds: number;
   /**
-   * An array in no particular order. V8 replaces the table of a Map or a Set after a few requests, and each old table points to the new
-   * table. With a Map or a Set, answered requests stayed in memory, and garbage collection took five times as long.
+   * An array in no particular order. V8 replaces the table of a Map or a Set after a few requests, and each old table
+   * points to the new table. With a Map or a Set, answered requests stayed in memory, and garbage collection took five
+   * times as long.
    */
   readonly #waiting: WaitingRequest[] = [];
   #timer: NodeJS.Timeout | null = null;

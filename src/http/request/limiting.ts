@@ -32,8 +32,8 @@ export interface RequestLimiter {
   /** Called when the caller is known, before the permission is checked. Throws the problem that ends the request. */
   identified(request: LimitedRequest): Eventually<LimitFields>;
   /**
-   * Counts the records of a received array except the first one, because the request itself is counted already. Called after the body was
-   * read. Throws the problem that ends the request. Default: an array counts as one request.
+   * Counts the records of a received array except the first one, because the request itself is counted already. Called
+   * after the body was read. Throws the problem that ends the request. Default: an array counts as one request.
    */
   records?(request: LimitedRequest, more: number): Eventually<LimitFields>;
 }

@@ -15,7 +15,8 @@ export function withoutFinalSlash(path: string): string {
 }
 
 /**
- * Returns the mistake in the path of an endpoint, or null if there is none. A path with wrong syntax would match no request, or too many.
+ * Returns the mistake in the path of an endpoint, or null if there is none. A path with wrong syntax would match no
+ * request, or too many.
  */
 export function pathMistake(path: unknown): string | null {
   if (!isText(path) || !path.startsWith("/")) return "it has to begin with a slash, like /books/{id}/lend";
@@ -39,5 +40,8 @@ function describeSyntax(segment: string): string {
   return `write a whole segment as {${name}} for a whole number, {${name}:uuid} for a UUID, or {${name}:text} for text`;
 }
 
-/** Matches a literal segment. RFC 3986 §3.3 also allows colons and asterisks, but the router gives them a special meaning. */
+/**
+ * Matches a literal segment. RFC 3986 §3.3 also allows colons and asterisks, but the router gives them a special
+ * meaning.
+ */
 const LITERAL = /^[\w.~!$&'()+,;=@%-]+$/;

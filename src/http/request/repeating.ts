@@ -2,7 +2,10 @@ import { parseIdempotencyKey } from "../../core/headers/idempotency-key.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Returns the key of a repeatable write. Returns null if the request has no key. Ends the request if the key is invalid. */
+/**
+ * Returns the key of a repeatable write. Returns null if the request has no key. Ends the request if the key is
+ * invalid.
+ */
 export function repeatKey({ call }: Exchange): string | null {
   const header = call.header("idempotency-key");
   if (header === undefined) return null;
@@ -12,8 +15,8 @@ export function repeatKey({ call }: Exchange): string | null {
 }
 
 /**
- * Ends the request if its idempotency key is invalid, or if the endpoint cannot store the outcome. The client relies on its key, so the key
- * must not be ignored.
+ * Ends the request if its idempotency key is invalid, or if the endpoint cannot store the outcome. The client relies on
+ * its key, so the key must not be ignored.
  */
 export function requireRepeatable(exchange: Exchange): void {
   const {

@@ -1,9 +1,10 @@
 import { StoreUnavailable, type Collection, type Row, type Store } from "../../store/store.ts";
 
 /*
- * Versions before 0.2 know only ETags that are the revision of a record. While such a version may serve the same database, this version
- * gives these ETags too, so that `If-Match` works at every process. That is the case for a time after this version has first opened a
- * database with records. Afterwards, and in a new database, ETags are keyed digests, which do not count the writes of other callers.
+ * Versions before 0.2 know only ETags that are the revision of a record. While such a version may serve the same
+ * database, this version gives these ETags too, so that `If-Match` works at every process. That is the case for a time
+ * after this version has first opened a database with records. Afterwards, and in a new database, ETags are keyed
+ * digests, which do not count the writes of other callers.
  */
 
 /** The time for which a database with records gets ETags from revisions, in milliseconds. */
@@ -17,7 +18,10 @@ export const tagFormsCollection: Collection = {
   key: "text",
   columns: [
     { name: "until", type: "date-time" },
-    /** The shapes of the first start. A record of another shape gets a keyed ETag, because a revision does not show the shape. */
+    /**
+     * The shapes of the first start. A record of another shape gets a keyed ETag, because a revision does not show the
+     * shape.
+     */
     { name: "shapes", type: "json" },
   ],
 };

@@ -11,8 +11,8 @@ export interface Tagged {
 export type StateTag = (mount: Tagged, row: Row) => string;
 
 /**
- * Creates the function for ETags of rows. An ETag is a keyed digest of the table, the id and the revision. The revision counts the writes
- * to all tables, so the plain number would reveal how often other users write.
+ * Creates the function for ETags of rows. An ETag is a keyed digest of the table, the id and the revision. The revision
+ * counts the writes to all tables, so the plain number would reveal how often other users write.
  */
 export function stateTags(key: Uint8Array): StateTag {
   const macs = new WeakMap<Tagged, Chaskey>();
@@ -41,12 +41,15 @@ function upper(number: number): number {
   return Math.floor(number / 2 ** 32);
 }
 
-/** Marks an id that is a text. No exact whole number has this upper half, so a text and a number never produce the same input. */
+/**
+ * Marks an id that is a text. No exact whole number has this upper half, so a text and a number never produce the same
+ * input.
+ */
 const NO_NUMBER = 0x7fffffff;
 
 /**
- * Adds a text, eight code units per block, and returns its length in code units. The last block is padded with zeros, which the length does
- * not include.
+ * Adds a text, eight code units per block, and returns its length in code units. The last block is padded with zeros,
+ * which the length does not include.
  */
 function addText(mac: Chaskey, text: string): number {
   for (let at = 0; at < text.length; at += 8)
@@ -55,7 +58,8 @@ function addText(mac: Chaskey, text: string): number {
 }
 
 /**
- * Returns two code units as one number. After the end of the text, `charCodeAt` returns NaN, which the bitwise operators convert to zero.
+ * Returns two code units as one number. After the end of the text, `charCodeAt` returns NaN, which the bitwise
+ * operators convert to zero.
  */
 function pairAt(text: string, at: number): number {
   return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
@@ -65,8 +69,8 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const pairs = Array.from({ length: 4096 }, (_, at) => `${ALPHABET[at >>> 6]!}${ALPHABET[at & 63]!}`);
 
 /**
- * Returns the first 72 bits of three words as 12 characters of base64url. The table of character pairs needs a tenth of the time of a
- * `Buffer`.
+ * Returns the first 72 bits of three words as 12 characters of base64url. The table of character pairs needs a tenth of
+ * the time of a `Buffer`.
  */
 function formatBase64(a: number, b: number, c: number): string {
   return (

@@ -9,13 +9,16 @@ import type { BodyShape } from "./body-shape.ts";
 import type { Method } from "./facts.ts";
 
 /**
- * What a format may show in addition to the data of a response: its URL, the caller, and what the caller may do next. It contains nothing
- * that the caller could not find out by other requests.
+ * What a format may show in addition to the data of a response: its URL, the caller, and what the caller may do next.
+ * It contains nothing that the caller could not find out by other requests.
  */
 export interface View {
   /** The request. */
   readonly call: Call;
-  /** The query of the request without credentials, safe to show and to use in links. Empty if the endpoint keeps it secret. */
+  /**
+   * The query of the request without credentials, safe to show and to use in links. Empty if the endpoint keeps it
+   * secret.
+   */
   readonly query: string;
   readonly status: number;
   /** The header fields of this response beyond those of every response: `Link`, `Location`, `WWW-Authenticate`. */
@@ -43,8 +46,8 @@ export interface View {
   /** Returns what the caller may do at a path of the service, without its base path. Default: the requested path. */
   offers(path?: string): Eventually<readonly Offer[]>;
   /**
-   * Returns the reply to a GET by the same caller. `target` is a path with its query, without the base path. Returns null if the reply is a
-   * problem.
+   * Returns the reply to a GET by the same caller. `target` is a path with its query, without the base path. Returns
+   * null if the reply is a problem.
    */
   ask(target: string): Eventually<Reply | null>;
   /**

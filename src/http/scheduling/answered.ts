@@ -1,6 +1,6 @@
 /**
- * A round is one pass of the event loop. Longer work runs after all other requests of its round are answered. So a small request may wait
- * for work that is already running, but not for large requests that arrived together with it.
+ * A round is one pass of the event loop. Longer work runs after all other requests of its round are answered. So a
+ * small request may wait for work that is already running, but not for large requests that arrived together with it.
  */
 
 /** The number of servers with unanswered requests of this round. */
@@ -23,7 +23,10 @@ export function isAllAnswered(): boolean {
   return answering === 0;
 }
 
-/** Calls a function when all requests of this round are answered. Calls the function immediately if they are already answered. */
+/**
+ * Calls a function when all requests of this round are answered. Calls the function immediately if they are already
+ * answered.
+ */
 export function whenAllAnswered(go: () => void): void {
   if (isAllAnswered()) go();
   else waiting.push(go);

@@ -1,12 +1,15 @@
 import { beginRound, endRound } from "./answered.ts";
 
-/** The maximum number of responses that wait for each other. A larger number would not be faster, and would delay the first response. */
+/**
+ * The maximum number of responses that wait for each other. A larger number would not be faster, and would delay the
+ * first response.
+ */
 const MOST_WAITING = 32;
 
 /**
- * Answers the requests of one turn of the event loop one after another, and then sends the responses one after another. Without a system
- * call between two requests, answering takes a third of the time: each system call replaces data in the processor's caches that must then
- * be loaded again.
+ * Answers the requests of one turn of the event loop one after another, and then sends the responses one after another.
+ * Without a system call between two requests, answering takes a third of the time: each system call replaces data in
+ * the processor's caches that must then be loaded again.
  */
 export interface Batches {
   /** Answers after all other requests of this turn have arrived. Keeps the async context of the caller. */

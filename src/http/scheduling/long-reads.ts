@@ -3,8 +3,8 @@ import { problem } from "../../core/problem/problem.ts";
 /** Limits the long reads of each caller. A long read may look at all rows of a table. */
 export interface LongReads {
   /**
-   * Calls `read` when fewer reads of this caller run than the limit. Throws the problem `unavailable` if too many reads of the same caller
-   * wait.
+   * Calls `read` when fewer reads of this caller run than the limit. Throws the problem `unavailable` if too many reads
+   * of the same caller wait.
    */
   run<T>(caller: string, read: () => Promise<T> | T): Promise<T>;
 }

@@ -2,10 +2,10 @@ import type { Eventually } from "../../core/eventually.ts";
 import { isAllAnswered, whenAllAnswered } from "./answered.ts";
 
 /**
- * A round is one pass of the event loop. Callers that read pages of lists in a loop can fill every round, and a request for one record
- * would wait for all of these pages. So while there are also other requests, a round reads only one page, after all its other requests. A
- * new request then waits for at most one page. While all requests are for pages, they are read without this limit, because one round for
- * each page costs a third more.
+ * A round is one pass of the event loop. Callers that read pages of lists in a loop can fill every round, and a request
+ * for one record would wait for all of these pages. So while there are also other requests, a round reads only one
+ * page, after all its other requests. A new request then waits for at most one page. While all requests are for pages,
+ * they are read without this limit, because one round for each page costs a third more.
  */
 
 /** The number of pages that are read one per round, after a request that was not for a page. */

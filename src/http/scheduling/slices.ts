@@ -2,8 +2,8 @@ import type { Eventually } from "../../core/eventually.ts";
 import { whenAllAnswered } from "./answered.ts";
 
 /**
- * A body with more than this many bytes waits for a turn (`takeTurn`) before each step, because each step (read, check, write) takes
- * milliseconds.
+ * A body with more than this many bytes waits for a turn (`takeTurn`) before each step, because each step (read, check,
+ * write) takes milliseconds.
  */
 export const LARGE_BYTES = 64 * 1024;
 
@@ -11,17 +11,17 @@ const starting = new Set<() => void>();
 const continuing = new Set<() => void>();
 
 /**
- * Waits for a turn, which is the permission to do some milliseconds of work. Each pass of the event loop gives only one turn, after it has
- * answered its small requests. So no request waits for more than one piece of such work. With a plain `setImmediate`,
- * all waiting pieces would run in one pass.
+ * Waits for a turn, which is the permission to do some milliseconds of work. Each pass of the event loop gives only one
+ * turn, after it has answered its small requests. So no request waits for more than one piece of such work. With a
+ * plain `setImmediate`, all waiting pieces would run in one pass.
  */
 export function takeTurn(): Promise<void> {
   return waitAmong(starting);
 }
 
 /**
- * Waits for the next turn of work that has already started. Such work has priority over new work, because half-read bodies take memory and
- * slow down garbage collection.
+ * Waits for the next turn of work that has already started. Such work has priority over new work, because half-read
+ * bodies take memory and slow down garbage collection.
  */
 export function takeTurnAgain(): Promise<void> {
   return waitAmong(continuing);
@@ -53,9 +53,9 @@ export function yieldBeforeFirstStep(bytes: Uint8Array): Promise<void> | undefin
 }
 
 /**
- * Work that pauses at each `yield` and can continue later. A body reader pauses only after every `LARGE_BYTES`, so it reads a smaller body
- * without a pause. A smaller body has not waited for a first turn. If it paused, its next turn would come before the first turn of large
- * bodies that arrived earlier.
+ * Work that pauses at each `yield` and can continue later. A body reader pauses only after every `LARGE_BYTES`, so it
+ * reads a smaller body without a pause. A smaller body has not waited for a first turn. If it paused, its next turn
+ * would come before the first turn of large bodies that arrived earlier.
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 

@@ -2,8 +2,9 @@ import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import type { Collection, ListQuery, Where } from "../../store/store.ts";
 
 /**
- * With an index, a list is usually fast. But if a hundred thousand rows have the same sort value and the ids are sorted in the other
- * direction, every page reads all of these rows. So a list that was slow several times is read outside of the event loop for a while.
+ * With an index, a list is usually fast. But if a hundred thousand rows have the same sort value and the ids are sorted
+ * in the other direction, every page reads all of these rows. So a list that was slow several times is read outside of
+ * the event loop for a while.
  */
 
 /** A read in the event loop that is longer than this delays all other requests, in milliseconds. */
@@ -13,8 +14,8 @@ const SLOW_MS = 20;
 const SLOW_FOR_MS = 10 * 60_000;
 
 /**
- * How much a slow read counts. A fast read subtracts one. One slow read proves nothing: it may have been the first read, or other work may
- * have delayed it.
+ * How much a slow read counts. A fast read subtracts one. One slow read proves nothing: it may have been the first
+ * read, or other work may have delayed it.
  */
 const SLOW_COUNTS = 3;
 const TOO_SLOW = 2 * SLOW_COUNTS;
@@ -27,7 +28,10 @@ const MOST_LISTS = 1000;
 
 interface Watched {
   slowness: number;
-  /** The list is read outside of the event loop until this time (`performance.now()`). 0 while it is read in the event loop. */
+  /**
+   * The list is read outside of the event loop until this time (`performance.now()`). 0 while it is read in the event
+   * loop.
+   */
   outsideUntil: number;
 }
 
@@ -38,7 +42,10 @@ export class SlowLists {
   /** The lists of each collection, by name. */
   readonly #watched = new Map<Collection, Map<string, Watched>>();
 
-  /** Returns true if the list must be read outside of the event loop now. Forgets a list whose time is over, to measure it again. */
+  /**
+   * Returns true if the list must be read outside of the event loop now. Forgets a list whose time is over, to measure
+   * it again.
+   */
   has(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
     if (lists === undefined) return false;
@@ -51,15 +58,18 @@ export class SlowLists {
   }
 
   /**
-   * Returns true if a read of the list was slow recently. Its next reads must then be measured in CPU time (`note`), because other programs
-   * may have delayed the slow read.
+   * Returns true if a read of the list was slow recently. Its next reads must then be measured in CPU time (`note`),
+   * because other programs may have delayed the slow read.
    */
   suspects(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
     return lists !== undefined && lists.has(formatSizedName(query));
   }
 
-  /** Notes the duration of a read in the event loop. Returns true if the list is read outside of the event loop from now on. */
+  /**
+   * Notes the duration of a read in the event loop. Returns true if the list is read outside of the event loop from now
+   * on.
+   */
   note(query: AskedList, ms: number): boolean {
     const lists = this.#watched.get(query.collection);
     if (ms > SLOW_MS) return noteSlow(lists ?? this.#watch(query.collection), query);
@@ -95,7 +105,8 @@ function noteFast(lists: Map<string, Watched>, query: AskedList): void {
 }
 
 /**
- * Returns the name of the list with the size of the page. A slow page of a thousand large records says nothing about pages of ten records.
+ * Returns the name of the list with the size of the page. A slow page of a thousand large records says nothing about
+ * pages of ten records.
  */
 function formatSizedName(query: AskedList): string {
   const size = query.limit > DEFAULT_LIMIT ? "long" : query.limit > SHORT_PAGE ? "usual" : "short";

@@ -15,9 +15,10 @@ export interface ComputedBySQL<F extends Field> {
   /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
   /**
-   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases need different
-   * expressions, an object with one expression for each database. The start of the service tests the expression. It must be deterministic:
-   * no clock, no randomness, no other table. It must not contain texts from callers.
+   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases
+   * need different expressions, an object with one expression for each database. The start of the service tests the
+   * expression. It must be deterministic: no clock, no randomness, no other table. It must not contain texts from
+   * callers.
    */
   readonly sql: string | ComputedSQL;
 }
@@ -27,8 +28,8 @@ export interface ComputedByFunction<R extends Resource, F extends Field> {
   /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
   /**
-   * Computes the value from the record as callers see it. An exception, or a value that the kind refuses, is a fault (500), and nothing is
-   * written.
+   * Computes the value from the record as callers see it. An exception, or a value that the kind refuses, is a fault
+   * (500), and nothing is written.
    */
   from(record: RecordOf<R>): ShownBy<F>;
 }
@@ -66,64 +67,79 @@ export interface ResourceDeclaration<
   readonly name: N;
   /** The plural: the last part of the path and the name of the table. Default: the name with an `s`. */
   readonly plural?: string;
-  /** The parent resource: `/orders/{order_id}/items`. The deletion of a parent record also deletes its records of this resource. */
+  /**
+   * The parent resource: `/orders/{order_id}/items`. The deletion of a parent record also deletes its records of this
+   * resource.
+   */
   readonly within?: Outer;
   /**
-   * The type of its ids. `integer` (default): whole numbers from 1, issued by the store. `uuid`: UUIDs of version 7 (RFC 9562), made by the
-   * service. These UUIDs do not reveal the number of records. `text`: the text keys of an existing table. The client that creates a record
-   * chooses its key (`PUT`).
+   * The type of its ids. `integer` (default): whole numbers from 1, issued by the store. `uuid`: UUIDs of version 7
+   * (RFC 9562), made by the service. These UUIDs do not reveal the number of records. `text`: the text keys of an
+   * existing table. The client that creates a record chooses its key (`PUT`).
    */
   readonly id?: I;
   /** The fields without `id`, which every record has. */
   readonly fields: F;
   /** Computed fields. They come last in every representation: `{ name: { as: text(), from: ({ first }) => … } }`. */
   readonly computed?: { readonly [K in keyof C]: ComputedField<Resource<F, N, string, I>, C[K]> };
-  /** The filter operators of a list, for each field and for `id`. `{ operators, deprecated }` for a deprecated filter. */
+  /**
+   * The filter operators of a list, for each field and for `id`. `{ operators, deprecated }` for a deprecated filter.
+   */
   readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[] | FilterDeclaration>>>;
   /**
-   * The name of an existing table with the records. Other programs made it, may change its columns and may write to it. Latchkey adds
-   * nothing to it. On PostgreSQL, the name may include the schema: `shop.orders`. A view can be named too, for reading.
+   * The name of an existing table with the records. Other programs made it, may change its columns and may write to it.
+   * Latchkey adds nothing to it. On PostgreSQL, the name may include the schema: `shop.orders`. A view can be named
+   * too, for reading.
    */
   readonly table?: string;
-  /** The column names of the existing table, if they differ from the fields. `id` is its key: `{ id: "user_id", name: "first_name" }`. */
+  /**
+   * The column names of the existing table, if they differ from the fields. `id` is its key:
+   * `{ id: "user_id", name: "first_name" }`.
+   */
   readonly columns?: Readonly<Partial<Record<keyof F | "id" | ParentColumnOf<Outer>, string>>>;
   /** The allowed writes to the existing table. Default: none. */
   readonly writes?: readonly TableWrite[];
   /**
-   * The source of the revision of a row in the existing table. The revision must differ for each state of the row. Either a field of whole
-   * numbers that every writer increments (`{ field: "lock_version" }`), or a `digest` of the fields. Default: `xmin` on PostgreSQL and a
-   * digest on SQLite.
+   * The source of the revision of a row in the existing table. The revision must differ for each state of the row.
+   * Either a field of whole numbers that every writer increments (`{ field: "lock_version" }`), or a `digest` of the
+   * fields. Default: `xmin` on PostgreSQL and a digest on SQLite.
    */
   readonly revision?: "digest" | { readonly field: keyof F & string };
   /** The fields that a list can be sorted by. `id` is always one of them. */
   readonly sorts?: readonly (keyof F & string)[];
   /**
-   * The text fields that `?search=` searches. A record matches if each word of the search is the beginning of a word in one of these
-   * fields. An index stores the words, so a search does not read all records.
+   * The text fields that `?search=` searches. A record matches if each word of the search is the beginning of a word in
+   * one of these fields. An index stores the words, so a search does not read all records.
    */
   readonly search?: readonly (keyof F & string)[];
   /**
-   * Removed fields. The database keeps their values, hidden, until the given month: `{ nickname: "2027-01" }`. From that month on,
-   * `latchkey db plan` reports that they can be dropped.
+   * Removed fields. The database keeps their values, hidden, until the given month: `{ nickname: "2027-01" }`. From
+   * that month on, `latchkey db plan` reports that they can be dropped.
    */
   readonly removed?: Readonly<Record<string, string>>;
-  /** The number of records on a list page. Default: 100, or up to 1000 if the caller asks for more. `maximum` can be 1000 at most. */
+  /**
+   * The number of records on a list page. Default: 100, or up to 1000 if the caller asks for more. `maximum` can be
+   * 1000 at most.
+   */
   readonly pageSize?: Partial<PageSize>;
   /**
-   * True to accept lists that no index serves, like `contains` in a large table. The start of the service then does not report such lists.
-   * Their reads run in the background, for some seconds at most. Default: false.
+   * True to accept lists that no index serves, like `contains` in a large table. The start of the service then does not
+   * report such lists. Their reads run in the background, for some seconds at most. Default: false.
    */
   readonly scans?: boolean;
   /**
-   * Checks rules across fields. Returns an issue for each mistake, synchronously. Any other result is a fault (500), and nothing is
-   * written.
+   * Checks rules across fields. Returns an issue for each mistake, synchronously. Any other result is a fault (500),
+   * and nothing is written.
    */
   check?(record: CheckedOf<Resource<F, N, string, I>>): readonly Issue[];
   /** One sentence for the API's documentation. */
   readonly description?: string;
 }
 
-/** A checked resource: `F` are its fields, `N` its name, `Parent` the column of its parent, and `I` and `ParentId` the id types of both. */
+/**
+ * A checked resource: `F` are its fields, `N` its name, `Parent` the column of its parent, and `I` and `ParentId` the
+ * id types of both.
+ */
 export interface Resource<
   F extends Fields = Fields,
   N extends string = string,
@@ -165,7 +181,9 @@ export interface ExistingTable {
   readonly revision: "database" | "digest" | { readonly field: string };
 }
 
-/** The type of a method, because TypeScript then also accepts a function that takes only the records of one resource. */
+/**
+ * The type of a method, because TypeScript then also accepts a function that takes only the records of one resource.
+ */
 type RecordCheck = { check(record: Readonly<Record<string, unknown>>): readonly Issue[] }["check"];
 
 /** The name of the parent column in nested resources. */

@@ -11,7 +11,10 @@ export { Flaw, type FlawPart } from "../../core/problem/flaw.ts";
 export interface DraftContext {
   /** The caller's identity. Null if the caller is unknown. */
   readonly identity: Identity | null;
-  /** Returns the caller's identity. If the caller is unknown, ends the request with 401 and the challenges of the service. */
+  /**
+   * Returns the caller's identity. If the caller is unknown, ends the request with 401 and the challenges of the
+   * service.
+   */
   requireIdentity(): Identity;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -21,42 +24,53 @@ export interface DraftContext {
 export interface FieldOptions<T> {
   /** True if callers may leave the field out or send null. The field is then null, or has its default. */
   readonly optional?: boolean;
-  /** True if the field is shown, but callers cannot set it. Needs a `default`, `generated` or other code that writes it. */
+  /**
+   * True if the field is shown, but callers cannot set it. Needs a `default`, `generated` or other code that writes it.
+   */
   readonly readOnly?: boolean;
   /** True if callers can set the field, but it is never shown. */
   readonly writeOnly?: boolean;
   /** True if the field is passed to the mount's `beforeWrite` and not stored. Only together with `writeOnly`. */
   readonly transient?: boolean;
-  /** True for a field like a password. A caller on another host must send it over TLS, as at logins. Only together with `writeOnly`. */
+  /**
+   * True for a field like a password. A caller on another host must send it over TLS, as at logins. Only together with
+   * `writeOnly`.
+   */
   readonly confidential?: boolean;
   /** True if no two records may have the same value. `"case-insensitive"` also compares without case. */
   readonly unique?: boolean | "case-insensitive";
   /**
-   * The value of a record if the caller sends none: a value, or a function that returns one synchronously. The result of the function is
-   * checked like a sent value. An invalid result is a fault (500).
+   * The value of a record if the caller sends none: a value, or a function that returns one synchronously. The result
+   * of the function is checked like a sent value. An invalid result is a fault (500).
    */
   readonly default?: T | ((context: DraftContext) => T);
   /**
-   * For an existing table: true if the database sets a value when the caller sends none. Together with `readOnly`, the database always sets
-   * the value.
+   * For an existing table: true if the database sets a value when the caller sends none. Together with `readOnly`, the
+   * database always sets the value.
    */
   readonly filled?: boolean;
-  /** Makes the value when the record is created. The field is read-only. The result is checked like the result of `default`. */
+  /**
+   * Makes the value when the record is created. The field is read-only. The result is checked like the result of
+   * `default`.
+   */
   readonly generated?: (context: DraftContext) => T;
   /** True to generate the value again at each write of the record. Only together with `generated`. */
   readonly regenerated?: boolean;
   /** The previous name of the field. Its stored values become values of this field. */
   readonly renamedFrom?: string;
   /**
-   * Converts existing values that are not null, once: a function, or for each database an SQL expression over the old columns. Used if the
-   * field changes its type or its name. A function is also called for existing values that the field no longer accepts.
+   * Converts existing values that are not null, once: a function, or for each database an SQL expression over the old
+   * columns. Used if the field changes its type or its name. A function is also called for existing values that the
+   * field no longer accepts.
    */
   readonly convert?: ((old: unknown) => T | null) | { readonly sqlite?: string; readonly postgres?: string };
-  /** The value for existing records without a value, if the field requires it: a value, or a function of the old record. */
+  /**
+   * The value for existing records without a value, if the field requires it: a value, or a function of the old record.
+   */
   readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
   /**
-   * Announces the removal of the field. Response headers warn a caller who sends the field, filters or sorts by it, or names it in
-   * `fields=`.
+   * Announces the removal of the field. Response headers warn a caller who sends the field, filters or sorts by it, or
+   * names it in `fields=`.
    */
   readonly deprecated?: Deprecation;
   /** One sentence for the API's documentation. */
@@ -66,8 +80,8 @@ export interface FieldOptions<T> {
 }
 
 /**
- * A ready-made `default` for the id of a user: the caller's id. With `owner` of the same column, callers cannot create records for other
- * users. Ends the request if the caller is unknown (401, or 403 if no scheme has a challenge).
+ * A ready-made `default` for the id of a user: the caller's id. With `owner` of the same column, callers cannot create
+ * records for other users. Ends the request if the caller is unknown (401, or 403 if no scheme has a challenge).
  *
  * @example
  * ```ts
@@ -124,7 +138,8 @@ export interface Kind<T> {
   /** The resource that the value refers to, if the value is an id of another resource. */
   readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
   /**
-   * The resource that the ids belong to, if the value is a list of ids. `kind` is the kind of each id. A separate table stores the ids.
+   * The resource that the ids belong to, if the value is a list of ids. `kind` is the kind of each id. A separate table
+   * stores the ids.
    */
   readonly members?: {
     readonly resource: string;
@@ -157,13 +172,16 @@ export interface Kind<T> {
   /** Returns a random value for tests, in the form that a caller sends. Default: a value that fits the schema. */
   draw?(random: Random): unknown;
   /**
-   * The checks of the kind's own options, in addition to the checks of the options of every field. Each returns the mistake, or null if the
-   * option is valid.
+   * The checks of the kind's own options, in addition to the checks of the options of every field. Each returns the
+   * mistake, or null if the option is valid.
    */
   readonly options?: Checks;
 }
 
-/** Returns the largest number of characters of a value written as JSON. This maximum limits the time of each read and write. */
+/**
+ * Returns the largest number of characters of a value written as JSON. This maximum limits the time of each read and
+ * write.
+ */
 export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLength">): number {
   return maxLength;
 }
@@ -180,7 +198,10 @@ export type OwnChecks<O> = Readonly<Record<Exclude<keyof O, keyof FieldOptions<u
 export interface Field<T = unknown, O = unknown> {
   readonly kind: Kind<T>;
   readonly options: FieldOptions<T>;
-  /** The function or the SQL expression that computes the value from the record. A computed field has no column and is read-only. */
+  /**
+   * The function or the SQL expression that computes the value from the record. A computed field has no column and is
+   * read-only.
+   */
   readonly computed?: ((record: Readonly<Record<string, unknown>>) => unknown) | ComputedSQL;
   /** Only for the type checker. */
   readonly typed?: { readonly value: T; readonly options: O };
@@ -193,9 +214,9 @@ export interface ComputedSQL {
 }
 
 /**
- * Only for the type checker. `names` are the options that affect the types of records and drafts, with `made` for a default that is a
- * function. The type of a field contains only these names, so that it is readable: `Field<number, "optional">`. This is an interface with
- * one member, because editors would expand a type alias.
+ * Only for the type checker. `names` are the options that affect the types of records and drafts, with `made` for a
+ * default that is a function. The type of a field contains only these names, so that it is readable:
+ * `Field<number, "optional">`. This is an interface with one member, because editors would expand a type alias.
  */
 export interface OptionNames<O> {
   readonly names: { [K in keyof O]-?: {} extends Pick<O, K> ? never : NamesOf<K, O[K]> }[keyof O];
@@ -242,8 +263,8 @@ export function defineField<T, const O extends FieldOptions<T>>(
 }
 
 /**
- * Parses `default` and `backfill` as if a caller had sent them. A value that the kind refuses stays unchanged, and `defineResource` reports
- * the value as a mistake.
+ * Parses `default` and `backfill` as if a caller had sent them. A value that the kind refuses stays unchanged, and
+ * `defineResource` reports the value as a mistake.
  */
 function parseOptionValues<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
   if (typeof options !== "object" || options === null) return options;

@@ -1,6 +1,9 @@
 import type { Field } from "./field.ts";
 
-/** The kind of ids of a resource: whole numbers from the store, UUIDs from the service (version 7), or texts that callers choose. */
+/**
+ * The kind of ids of a resource: whole numbers from the store, UUIDs from the service (version 7), or texts that
+ * callers choose.
+ */
 export type IdKind = "integer" | "uuid" | "text";
 
 /** The parts of a resource that its types depend on. */
@@ -69,8 +72,8 @@ type LeftOutName<R extends ResourceShape> = keyof {
   [K in keyof FieldsOf<R> as IsLeftOut<OptionsIn<R, K>> extends true ? K : never]: K;
 };
 /**
- * Fields for which the draft of a new record may have no value: those that the database fills, and read-only fields that are not generated,
- * not optional and have no default.
+ * Fields for which the draft of a new record may have no value: those that the database fills, and read-only fields
+ * that are not generated, not optional and have no default.
  */
 type OpenName<R extends ResourceShape> = keyof {
   [
@@ -86,9 +89,9 @@ type OpenName<R extends ResourceShape> = keyof {
   ]: K;
 };
 /**
- * Fields that every change stores, because the draft always has a value for them: the sent value, the existing value, a constant default or
- * null. `made` marks a default that is a function. A change does not call the function, so the draft may lack the value. It may also lack the
- * value of a field that the database fills.
+ * Fields that every change stores, because the draft always has a value for them: the sent value, the existing value, a
+ * constant default or null. `made` marks a default that is a function. A change does not call the function, so the
+ * draft may lack the value. It may also lack the value of a field that the database fills.
  */
 type KeptName<R extends ResourceShape> = Exclude<
   keyof {
@@ -163,7 +166,8 @@ export type ReferenceOf<R extends ResourceShape> =
   | (keyof { [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "refers"> extends true ? K : never]: K } & string);
 
 /**
- * The values that may be written to the columns of a resource's table. The id and the parent are not among them, because the path has them.
+ * The values that may be written to the columns of a resource's table. The id and the parent are not among them,
+ * because the path has them.
  */
 export type WritableOf<R extends ResourceShape> = { readonly [K in StoredName<R>]?: ShownIn<R, K> };
 
@@ -180,5 +184,8 @@ export type ChangedValuesOf<R extends ResourceShape> = { readonly [K in KeptName
 /** The transient fields in the request. */
 export type TransientOf<R extends ResourceShape> = { readonly [K in TransientName<R>]?: FieldValue<FieldsOf<R>[K]> };
 
-/** The values that `check` gets: the stored values of the record after the write, and the transient fields in the request. */
+/**
+ * The values that `check` gets: the stored values of the record after the write, and the transient fields in the
+ * request.
+ */
 export type CheckedOf<R extends ResourceShape> = { readonly id?: RecordId<R> } & MadeValuesOf<R> & TransientOf<R>;

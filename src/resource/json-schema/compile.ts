@@ -7,8 +7,9 @@ import { aNameList, annotations, keywords } from "./keywords.ts";
 import type { JSONSchema } from "./types.ts";
 
 /**
- * Compiles a JSON Schema (2020-12) to a check. Adds to `mistakes` each part of the schema that is wrong or not supported, with its
- * location. A check that ignored a keyword would accept values that the author of the schema wants to refuse.
+ * Compiles a JSON Schema (2020-12) to a check. Adds to `mistakes` each part of the schema that is wrong or not
+ * supported, with its location. A check that ignored a keyword would accept values that the author of the schema wants
+ * to refuse.
  */
 export function compile(schema: unknown, mistakes: string[], place = ""): Checker {
   if (!isObject(schema)) {
@@ -60,7 +61,10 @@ const aType: ValueCheck = (value) => {
     : `it has to be one of ${Object.keys(types).join(", ")}, or a list of them`;
 };
 
-/** Checks the type first, and the rest only if the type is right. More messages about a value of a wrong type would confuse the caller. */
+/**
+ * Checks the type first, and the rest only if the type is right. More messages about a value of a wrong type would
+ * confuse the caller.
+ */
 function ofType(type: unknown, rest: Checker, mistakes: string[], place: string): Checker {
   if (type === undefined) return rest;
   const wrong = aType(type);
@@ -135,8 +139,8 @@ function alternatives(schema: JSONSchema, name: string, mistakes: string[], plac
 }
 
 /**
- * Checks alternatives. If none matches, reports the mistakes of the alternative that the caller meant: the only one whose constants
- * (`const` or `enum` of its members) match the value.
+ * Checks alternatives. If none matches, reports the mistakes of the alternative that the caller meant: the only one
+ * whose constants (`const` or `enum` of its members) match the value.
  */
 function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: string[], place: string): Checker {
   const checkers = alternatives(schema, name, mistakes, place);

@@ -4,9 +4,10 @@ import { compile } from "./compile.ts";
 import type { FromSchema, JSONSchema } from "./types.ts";
 
 /**
- * Makes a Standard Schema from a JSON Schema (2020-12), without another library. The types of the values follow from the schema. Throws
- * `DeclarationError` if the schema is not valid, or uses a keyword that is not supported, such as `$ref` or `patternProperties`. The
- * supported formats are `date-time`, `date`, `email`, `uri` and `uuid`. `default` is only documentation.
+ * Makes a Standard Schema from a JSON Schema (2020-12), without another library. The types of the values follow from
+ * the schema. Throws `DeclarationError` if the schema is not valid, or uses a keyword that is not supported, such as
+ * `$ref` or `patternProperties`. The supported formats are `date-time`, `date`, `email`, `uri` and `uuid`. `default` is
+ * only documentation.
  *
  * @example
  * ```ts

@@ -180,7 +180,9 @@ function compileChoice(allowed: readonly unknown[]): Checker {
       : found("invalid", message);
 }
 
-/** Returns true if any two of the values are equal. The order of members does not matter (JSON Schema 2020-12 §4.2.2). */
+/**
+ * Returns true if any two of the values are equal. The order of members does not matter (JSON Schema 2020-12 §4.2.2).
+ */
 function hasDuplicates(values: readonly unknown[]): boolean {
   return new Set(values.map(sortedText)).size < values.length;
 }

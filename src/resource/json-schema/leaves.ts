@@ -3,8 +3,9 @@ import { isObject, isText } from "../../core/checking/members.ts";
 const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 /**
- * Converts a body whose values are all text (XML, a form) to the types of a JSON Schema: `"1"` becomes 1 if the schema requires an integer.
- * Text that does not fit stays text, so that the schema refuses it. Values in alternatives (`anyOf`, `oneOf`) are not converted.
+ * Converts a body whose values are all text (XML, a form) to the types of a JSON Schema: `"1"` becomes 1 if the schema
+ * requires an integer. Text that does not fit stays text, so that the schema refuses it. Values in alternatives
+ * (`anyOf`, `oneOf`) are not converted.
  */
 export function typedLeaves(value: unknown, schema: unknown): unknown {
   if (!isObject(schema)) return value;

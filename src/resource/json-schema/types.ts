@@ -1,4 +1,6 @@
-/** A JSON Schema (2020-12). TypeScript derives the type of the values if the schema is written in place or `as const`. */
+/**
+ * A JSON Schema (2020-12). TypeScript derives the type of the values if the schema is written in place or `as const`.
+ */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
 /** The type of the values that a JSON Schema accepts; `unknown` if the schema is not known at compile time. */

@@ -91,9 +91,9 @@ const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[strin
 const mistaken = new WeakMap<object, readonly string[]>();
 
 /**
- * Returns the field that `make` returns. If `make` throws a `DeclarationError`, returns a substitute field with its mistakes instead.
- * `defineResource` then reports these mistakes with the name of the field, and together with the mistakes of other fields. An error thrown
- * here could contain neither.
+ * Returns the field that `make` returns. If `make` throws a `DeclarationError`, returns a substitute field with its
+ * mistakes instead. `defineResource` then reports these mistakes with the name of the field, and together with the
+ * mistakes of other fields. An error thrown here could contain neither.
  */
 export function reportThroughResource<F extends Field>(make: () => F): F | Field<never> {
   try {

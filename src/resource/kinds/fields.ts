@@ -56,8 +56,8 @@ declaresColumns("boolean", {
 });
 
 /**
- * Declares a point in time (RFC 3339). Responses have it in UTC with milliseconds. It is a text, `2026-01-31T09:30:00.000Z`, not a `Date`.
- * A sent value must have an offset.
+ * Declares a point in time (RFC 3339). Responses have it in UTC with milliseconds. It is a text,
+ * `2026-01-31T09:30:00.000Z`, not a `Date`. A sent value must have an offset.
  *
  * @example
  * ```ts
@@ -93,8 +93,8 @@ declaresColumns("dateTime", {
 });
 
 /**
- * Matches an instant in its stored form, except on 29 February. A default of "now" already has this form, and this check takes a tenth of the
- * time of parsing.
+ * Matches an instant in its stored form, except on 29 February. A default of "now" already has this form, and this
+ * check takes a tenth of the time of parsing.
  */
 const STORED_FORM =
   /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
@@ -148,15 +148,17 @@ export function email(options: FieldOptions<string> = {}): Field<string> {
 /** Options of `json()`. */
 export interface JSONOptions extends FieldOptions<unknown> {
   /**
-   * The largest number of characters of a value written as JSON. Default: 65,536. Every read or write of the record processes the whole
-   * value and delays other requests: a million characters block the thread for ten milliseconds or more each time.
+   * The largest number of characters of a value written as JSON. Default: 65,536. Every read or write of the record
+   * processes the whole value and delays other requests: a million characters block the thread for ten milliseconds or
+   * more each time.
    */
   readonly maxLength?: number;
 }
 
 /**
- * Declares a field for any JSON value, stored unchanged. In XML it is JSON text. It has at most 65,536 characters as JSON unless
- * `maxLength` is set. A value from your own code is not checked for types that JSON lacks: a `Map` becomes `{}`.
+ * Declares a field for any JSON value, stored unchanged. In XML it is JSON text. It has at most 65,536 characters as
+ * JSON unless `maxLength` is set. A value from your own code is not checked for types that JSON lacks: a `Map` becomes
+ * `{}`.
  *
  * @example
  * ```ts

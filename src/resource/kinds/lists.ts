@@ -23,8 +23,8 @@ export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
 }
 
 /**
- * Declares a list of simple values, each read as a field of that kind: `array(text({ maxLength: 30 }))`. In XML it is JSON text. It has at
- * most 100 members unless `maxItems` is set.
+ * Declares a list of simple values, each read as a field of that kind: `array(text({ maxLength: 30 }))`. In XML it is
+ * JSON text. It has at most 100 members unless `maxItems` is set.
  */
 export function array<T, const O extends ArrayOptions<T> = {}>(
   of: Field<T>,

@@ -16,7 +16,10 @@ function isLongerThan(value: unknown, characters: number): boolean {
   return countRoomLeft(value, characters) < 0 || JSON.stringify(value).length > characters;
 }
 
-/** Returns the number of characters left after a value. Counts the shortest possible JSON of the value. Stops when none is left. */
+/**
+ * Returns the number of characters left after a value. Counts the shortest possible JSON of the value. Stops when none
+ * is left.
+ */
 function countRoomLeft(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (isExactNumber(value)) return room - value.text.length;

@@ -6,8 +6,8 @@ const IPV4_LITERAL = new RegExp(`^\\[${OCTET}(?:\\.${OCTET}){3}\\]$`);
 const IPV6_LITERAL = /^\[IPv6:([0-9A-Fa-f:.]+)\]$/i;
 
 /**
- * Returns true if the text is a mailbox of RFC 5321 §4.1.2: at most 64 octets before the @, 254 in total (§4.5.3.1, erratum 1690 of RFC
- * 3696).
+ * Returns true if the text is a mailbox of RFC 5321 §4.1.2: at most 64 octets before the @, 254 in total (§4.5.3.1,
+ * erratum 1690 of RFC 3696).
  */
 export function isMailbox(text: string): boolean {
   if (text.length > 254) return false;
@@ -16,7 +16,10 @@ export function isMailbox(text: string): boolean {
   return LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
-/** Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has such an address until it is changed. */
+/**
+ * Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has such an address until
+ * it is changed.
+ */
 export function isReserved(address: string): boolean {
   return address.toLowerCase().endsWith(".invalid");
 }

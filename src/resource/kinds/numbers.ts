@@ -20,7 +20,8 @@ export interface IntegerOptions extends FieldOptions<number> {
 }
 
 /**
- * Declares a whole number that JavaScript can represent exactly. From -(2^53-1) to 2^53-1 unless `minimum` or `maximum` are set.
+ * Declares a whole number that JavaScript can represent exactly. From -(2^53-1) to 2^53-1 unless `minimum` or `maximum`
+ * are set.
  *
  * @example
  * ```ts
@@ -80,8 +81,9 @@ export interface NumberOptions extends FieldOptions<number> {
 }
 
 /**
- * Declares a number of JavaScript and JSON: a double (IEEE 754), for measurements, not for counts. A number with more than 17 digits is
- * refused and not rounded. `1.50` is returned as `1.5`, and `0.10000000000000001` as `0.1`, because both name the same double. For amounts of money use `decimal()`, which keeps decimal digits exact.
+ * Declares a number of JavaScript and JSON: a double (IEEE 754), for measurements, not for counts. A number with more
+ * than 17 digits is refused and not rounded. `1.50` is returned as `1.5`, and `0.10000000000000001` as `0.1`, because
+ * both name the same double. For amounts of money use `decimal()`, which keeps decimal digits exact.
  *
  * @example
  * ```ts
@@ -140,8 +142,8 @@ function aFiniteNumber(value: unknown): string | null {
 }
 
 /**
- * Parses a number in the syntax of JSON (RFC 8259 §6). Returns null if the text is not a number, or if the number is too large for a
- * double.
+ * Parses a number in the syntax of JSON (RFC 8259 §6). Returns null if the text is not a number, or if the number is
+ * too large for a double.
  */
 export function parseNumber(text: string): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;

@@ -20,8 +20,8 @@ import { uuidKind } from "./uuid.ts";
 /** Options of `reference()`. */
 export interface ReferenceOptions<T = number | string> extends FieldOptions<T> {
   /**
-   * The effect on this record when the referenced record is deleted. `cascade`: this record is deleted too. `restrict`: the deletion is
-   * refused (409). Default: `restrict`.
+   * The effect on this record when the referenced record is deleted. `cascade`: this record is deleted too. `restrict`:
+   * the deletion is refused (409). Default: `restrict`.
    */
   readonly onDelete?: "cascade" | "restrict";
 }
@@ -35,8 +35,8 @@ export interface NamedReferenceOptions<T = number | string> extends ReferenceOpt
 type ReferenceId<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 
 /**
- * Declares the id of a record of another resource. Pass the declaration of the other resource. Pass its plural instead if it is declared
- * later, or if the records refer to records of the same resource.
+ * Declares the id of a record of another resource. Pass the declaration of the other resource. Pass its plural instead
+ * if it is declared later, or if the records refer to records of the same resource.
  *
  * @example
  * ```ts

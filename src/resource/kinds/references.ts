@@ -36,8 +36,8 @@ export interface ReferencesOptions<T = number | string> extends FieldOptions<rea
   /** The largest number of ids, at most 1000. Default: 100. */
   readonly maxItems?: number;
   /**
-   * The effect when one of the records is deleted. `remove`: its id is removed from the list. `restrict`: the deletion is refused (409).
-   * Default: `restrict`.
+   * The effect when one of the records is deleted. `remove`: its id is removed from the list. `restrict`: the deletion
+   * is refused (409). Default: `restrict`.
    */
   readonly onDelete?: "restrict" | "remove";
 }
@@ -51,8 +51,9 @@ export interface NamedReferencesOptions<T = number | string> extends ReferencesO
 type ReferenceListId<R> = R extends { readonly id: "uuid" } ? string : number;
 
 /**
- * Declares a many-to-many relation: a list of ids of another resource's records, in the order in which they were sent. An id must not be
- * repeated. A record whose id is in a list cannot be deleted (409). With `onDelete: "remove"`, its deletion removes the id from the lists.
+ * Declares a many-to-many relation: a list of ids of another resource's records, in the order in which they were sent.
+ * An id must not be repeated. A record whose id is in a list cannot be deleted (409). With `onDelete: "remove"`, its
+ * deletion removes the id from the lists.
  *
  * @example
  * ```ts

@@ -5,7 +5,9 @@ import type { FlawPart } from "../../core/problem/flaw.ts";
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 import { pointerTo } from "../pointer.ts";
 
-/** A schema of any library: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
+/**
+ * A schema of any library: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev).
+ */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
@@ -35,14 +37,16 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 }
 
 /**
- * Returns the schema's own JSON Schema. Returns null if its library provides none, and `none` if the API's description cannot contain it.
+ * Returns the schema's own JSON Schema. Returns null if its library provides none, and `none` if the API's description
+ * cannot contain it.
  */
 export function findJSONSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | "none" | null {
   const { jsonSchema } = schema["~standard"];
   if (jsonSchema === undefined) return null;
   try {
     const { $schema: _, ...own } = jsonSchema.input({ target: "draft-2020-12" });
-    // Not usable: a reference starts at the root of the schema, but in the API's description it would start at the root of the description.
+    // Not usable: a reference starts at the root of the schema, but in the API's description it would start at the root
+    // of the description.
     if (!JSON.stringify(own).includes('"$ref"')) return own;
   } catch {
     // Some schemas have no JSON Schema, for example dates and transformations.
@@ -78,7 +82,10 @@ export function readBySchema(
   };
 }
 
-/** Returns true for any object, also for a list: some libraries return a list of issues whose member `issues` is the list itself. */
+/**
+ * Returns true for any object, also for a list: some libraries return a list of issues whose member `issues` is the
+ * list itself.
+ */
 function isResult(result: unknown): result is { readonly issues?: unknown; readonly value?: unknown } {
   return typeof result === "object" && result !== null;
 }
@@ -105,7 +112,10 @@ function readPart(issue: unknown, hasCodes: boolean): FlawPart {
   };
 }
 
-/** Shortens and cleans a message. It may repeat the sent value, which may be long or contain characters that some formats cannot carry. */
+/**
+ * Shortens and cleans a message. It may repeat the sent value, which may be long or contain characters that some
+ * formats cannot carry.
+ */
 function cleanMessage(message: string): string {
   const short = message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message;
   return short.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, " ");

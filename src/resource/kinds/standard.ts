@@ -46,8 +46,8 @@ export interface StandardOptions<T, C extends ColumnType = ColumnType> extends F
   /** The type of the column for the schema's output. Default: `json`. */
   readonly column?: C;
   /**
-   * JSON Schema 2020-12 for the API's documentation. Default: the JSON Schema from the library of the schema, if the library provides one,
-   * otherwise the column's type.
+   * JSON Schema 2020-12 for the API's documentation. Default: the JSON Schema from the library of the schema, if the
+   * library provides one, otherwise the column's type.
    */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
   /** The largest number of characters of a value written as JSON, if the column is `json`. Default: 65,536. */
@@ -57,9 +57,10 @@ export interface StandardOptions<T, C extends ColumnType = ColumnType> extends F
 const MAX_DEPTH = 100;
 
 /**
- * Declares a field that a schema of another library reads. The schema's output is stored and shown. The schema must accept its own output
- * unchanged, because a change of another field parses the whole record again. The schema must be synchronous: the resource reports a schema
- * that returns a promise. If the schema throws or its output does not fit the column, the response is 500 and nothing is written.
+ * Declares a field that a schema of another library reads. The schema's output is stored and shown. The schema must
+ * accept its own output unchanged, because a change of another field parses the whole record again. The schema must be
+ * synchronous: the resource reports a schema that returns a promise. If the schema throws or its output does not fit
+ * the column, the response is 500 and nothing is written.
  *
  * @example
  * ```ts
@@ -170,7 +171,10 @@ const asText = text({ minLength: 0, maxLength: 1_000_000, trim: false }).kind;
 const asTime = dateTime().kind;
 const anyJSON = json().kind;
 
-/** Returns the value in the form that the column stores. A value that does not fit is an error of the schema, not of the caller. */
+/**
+ * Returns the value in the form that the column stores. A value that does not fit is an error of the schema, not of the
+ * caller.
+ */
 function requireColumnValue(type: ColumnType, value: unknown, schema: StandardSchema): unknown {
   const columnValue = readAs(type, value);
   if (columnValue !== undefined) return columnValue;

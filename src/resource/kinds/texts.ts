@@ -121,8 +121,9 @@ function countCharacters(value: string): number {
 const MAX_URL = 2048;
 
 /**
- * Declares a URL of a page: absolute, with http or https, without a username or a password, at most 2048 characters. It is stored in the
- * form of the URL Standard, so that all programs read it in the same way: `https://EXAMPLE.org` becomes `https://example.org/`.
+ * Declares a URL of a page: absolute, with http or https, without a username or a password, at most 2048 characters. It
+ * is stored in the form of the URL Standard, so that all programs read it in the same way: `https://EXAMPLE.org`
+ * becomes `https://example.org/`.
  */
 export function url<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,

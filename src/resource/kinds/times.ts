@@ -6,8 +6,8 @@ import { fieldOptions, reportThroughResource } from "./field-mistakes.ts";
 import { dateTime } from "./fields.ts";
 
 /**
- * Declares a day (RFC 3339, `full-date`): `2026-01-31`. A text without a time zone, from the year 0000 to 9999. A day that does not exist
- * is refused.
+ * Declares a day (RFC 3339, `full-date`): `2026-01-31`. A text without a time zone, from the year 0000 to 9999. A day
+ * that does not exist is refused.
  */
 export function date<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
@@ -49,8 +49,8 @@ const updatedAtOptions: ChecksOf<UpdatedAtOptions> = {
 export type UpdatedAtOptions = Pick<FieldOptions<string>, "optional" | "description" | "example">;
 
 /**
- * Declares the time of the last write of the record. The service sets it at each write, and it is read-only. Use `optional` if records
- * already exist, because they have no value until their next write.
+ * Declares the time of the last write of the record. The service sets it at each write, and it is read-only. Use
+ * `optional` if records already exist, because they have no value until their next write.
  */
 export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,

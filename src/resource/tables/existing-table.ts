@@ -3,7 +3,10 @@ import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import type { Fields, ResourceDeclaration } from "../declaration/declaration.ts";
 import type { Field } from "../declaration/field.ts";
 
-/** Returns the mistakes in the table options of a resource. Only a resource with an existing table may have such options. */
+/**
+ * Returns the mistakes in the table options of a resource. Only a resource with an existing table may have such
+ * options.
+ */
 export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonly string[] {
   const { table, id = "integer" } = declaration;
   if (table !== undefined) return mistakesOver(declaration, table);
@@ -82,13 +85,19 @@ function revisionMistakes(name: string, fields: Fields): readonly string[] {
     : [`revision: ${name} has to count the changes of a row; declare it integer({ readOnly: true, filled: true })`];
 }
 
-/** Returns the operators of a filter. Returns an empty list for any other value, because `collectMistakes` reports that mistake. */
+/**
+ * Returns the operators of a filter. Returns an empty list for any other value, because `collectMistakes` reports that
+ * mistake.
+ */
 function readOperators(declared: unknown): readonly unknown[] {
   const operators: unknown = isObject(declared) ? declared["operators"] : declared;
   return Array.isArray(operators) ? operators : [];
 }
 
-/** Returns the options of a field. Returns an empty object for any other value, because `collectMistakes` reports that mistake. */
+/**
+ * Returns the options of a field. Returns an empty object for any other value, because `collectMistakes` reports that
+ * mistake.
+ */
 function readOptions(field: unknown): Readonly<Record<string, unknown>> {
   return isObject(field) && isObject(field["options"]) ? field["options"] : {};
 }

@@ -29,8 +29,8 @@ const others = {
 const descriptions = { "service-desc": "/openapi.json", "service-doc": "/docs" };
 
 /**
- * `GET /`: the links of the API, and the caller. It answers every caller: it shows why a credential was rejected, and clears the rejected
- * cookies among `cookies`.
+ * `GET /`: the links of the API, and the caller. It answers every caller: it shows why a credential was rejected, and
+ * clears the rejected cookies among `cookies`.
  */
 export function wayIn(people: AccountsFeature, title: string, cookies: readonly string[]): Feature<null> {
   return defineFeature({

@@ -44,8 +44,8 @@ const reserved = new Set(
 );
 
 /**
- * Returns TypeScript that declares the tables of a database: a config file that serves each table to administrators, read-only. `own` has
- * the names of the service's tables.
+ * Returns TypeScript that declares the tables of a database: a config file that serves each table to administrators,
+ * read-only. `own` has the names of the service's tables.
  */
 export function formatDeclarations(tables: ReadonlyMap<string, FoundExisting>, own: readonly string[] = []): string {
   const named = chooseNames(tables);
@@ -90,8 +90,8 @@ function defaultExport(mounts: readonly string[], prefix: string | null): readon
 }
 
 /**
- * Returns a free prefix for the names of the service's tables if other tables already have some of these names. Returns null if all names
- * are free.
+ * Returns a free prefix for the names of the service's tables if other tables already have some of these names. Returns
+ * null if all names are free.
  */
 function findFreePrefix(tables: readonly string[], own: readonly string[]): string | null {
   const lower = tables.map((table) => table.toLowerCase());

@@ -6,15 +6,15 @@ export interface FoundLists {
   readonly filters: readonly string[];
   readonly sorts: readonly string[];
   /**
-   * Columns at the start of an index. Declaring them would also allow lists that no index serves, so the generated file only suggests them
-   * in comments.
+   * Columns at the start of an index. Declaring them would also allow lists that no index serves, so the generated file
+   * only suggests them in comments.
    */
   readonly unserved: { readonly filters: readonly string[]; readonly sorts: readonly string[] };
 }
 
 /**
- * Returns the filters and sort orders that an index serves, alone and in combination. The start of the service therefore warns about none
- * of them.
+ * Returns the filters and sort orders that an index serves, alone and in combination. The start of the service
+ * therefore warns about none of them.
  */
 export function chooseLists(found: FoundExisting, key: string, shown: readonly FoundExistingColumn[]): FoundLists {
   const lead = new Set(found.indexes.map(([first]) => first));
@@ -41,8 +41,8 @@ export function chooseLists(found: FoundExisting, key: string, shown: readonly F
 }
 
 /**
- * Returns true if an index has the rows in the order of their keys, with texts by code point. In SQLite, an index of a `COLLATE NOCASE` key
- * has another order.
+ * Returns true if an index has the rows in the order of their keys, with texts by code point. In SQLite, an index of a
+ * `COLLATE NOCASE` key has another order.
  */
 export function isInOrderOfKey({ indexes, columns }: FoundExisting, key: string): boolean {
   const found = columns.find(({ name }) => name === key);

@@ -14,7 +14,10 @@ export function exportedColumns(mount: ServedMount): readonly string[] {
   return [id!, ...listPathParameters(mount), ...others];
 }
 
-/** Returns all records of a resource in the order of their ids, a page at a time. Leaves out fields that are never shown. */
+/**
+ * Returns all records of a resource in the order of their ids, a page at a time. Leaves out fields that are never
+ * shown.
+ */
 export async function* exportRecords(store: Store, mount: ServedMount): AsyncGenerator<readonly ExportedRecord[]> {
   const columns = exportedColumns(mount);
   for await (const rows of loadPages(store, mount.collection, PAGE)) {
@@ -30,7 +33,10 @@ export async function* exportRecords(store: Store, mount: ServedMount): AsyncGen
   }
 }
 
-/** Returns the ids of all parents of each record. The record has the id of its parent, and the parent has the id of the next one. */
+/**
+ * Returns the ids of all parents of each record. The record has the id of its parent, and the parent has the id of the
+ * next one.
+ */
 async function placesOfEach(
   store: Store,
   { resource: { parentColumn }, parent }: ServedMount,

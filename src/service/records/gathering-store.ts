@@ -18,11 +18,14 @@ export interface Task<T> {
 
 /** The options for writing several tasks together. */
 export interface Together {
-  /** Returns changes that are added to every transaction. They store the progress: all tasks up to this position are done. */
+  /**
+   * Returns changes that are added to every transaction. They store the progress: all tasks up to this position are
+   * done.
+   */
   after(place: number): readonly Change[];
   /**
-   * For a dry run, the name of a `require` in the changes of `after` that always fails. The database therefore checks every change and
-   * writes none. Null to write the changes.
+   * For a dry run, the name of a `require` in the changes of `after` that always fails. The database therefore checks
+   * every change and writes none. Null to write the changes.
    */
   readonly dryRun: string | null;
 }
@@ -30,11 +33,13 @@ export interface Together {
 /** A store for a service that can combine several of its writes into one transaction. */
 export interface GatheringStore {
   readonly store: Store;
-  /** Returns the UUID of the record that the current task creates. Returns null if it has none, and outside of a task. */
+  /**
+   * Returns the UUID of the record that the current task creates. Returns null if it has none, and outside of a task.
+   */
   uuid(): string | null;
   /**
-   * Runs tasks concurrently and writes their changes in one transaction. If the database refuses the changes of a task, the task gets the
-   * refusal, and the other tasks are written without it.
+   * Runs tasks concurrently and writes their changes in one transaction. If the database refuses the changes of a task,
+   * the task gets the refusal, and the other tasks are written without it.
    */
   together<T>(tasks: readonly Task<T>[], how: Together): Promise<readonly T[]>;
 }
@@ -68,7 +73,10 @@ interface WaitingTransaction {
   reject(error: unknown): void;
 }
 
-/** Tasks that run at the same time. When each of them waits for its write or is done, the waiting transactions are written. */
+/**
+ * Tasks that run at the same time. When each of them waits for its write or is done, the waiting transactions are
+ * written.
+ */
 class Round {
   readonly #store: Store;
   readonly #how: Together;
@@ -101,8 +109,8 @@ class Round {
   }
 
   /**
-   * Writes the transactions in order, as many together as possible. After a refusal, writes fewer transactions together. After a success,
-   * writes more together again.
+   * Writes the transactions in order, as many together as possible. After a refusal, writes fewer transactions
+   * together. After a success, writes more together again.
    */
   async #write(waiting: readonly WaitingTransaction[]): Promise<void> {
     let rest = waiting;
@@ -135,7 +143,10 @@ class Round {
   }
 }
 
-/** Joins the changes of all transactions. Shifts their references to other changes by the number of the changes before them. */
+/**
+ * Joins the changes of all transactions. Shifts their references to other changes by the number of the changes before
+ * them.
+ */
 function joined(waiting: readonly WaitingTransaction[]): readonly Change[] {
   const changes: Change[] = [];
   for (const { transaction } of waiting) {
@@ -145,7 +156,10 @@ function joined(waiting: readonly WaitingTransaction[]): readonly Change[] {
   return changes;
 }
 
-/** Adjusts references to the key of another change (`KeyOf`), which is now `by` positions later. A json column contains no references. */
+/**
+ * Adjusts references to the key of another change (`KeyOf`), which is now `by` positions later. A json column contains
+ * no references.
+ */
 function shifted(change: Change, by: number): Change {
   const shift = <T>(value: T): T => (isKeyOf(value) ? { ...value, keyOf: value.keyOf + by } : value);
   if (!("values" in change)) return change;
@@ -173,7 +187,9 @@ function resolveTried(waiting: readonly WaitingTransaction[], outcome: Outcome):
   }
 }
 
-/** Returns the task whose change was refused, and its refusal. Returns null if the refused change belongs to no task. */
+/**
+ * Returns the task whose change was refused, and its refusal. Returns null if the refused change belongs to no task.
+ */
 function refusedIn(
   waiting: readonly WaitingTransaction[],
   outcome: Outcome,

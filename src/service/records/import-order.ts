@@ -3,10 +3,16 @@ import type { Key } from "../../door/stores.ts";
 import type { ImportLine } from "./import-users.ts";
 import { parseId, parseValue, type RecordReading } from "./read-record.ts";
 
-/** A line and its position in the import order. This is its line number, or a number after the last line if the record waits for others. */
+/**
+ * A line and its position in the import order. This is its line number, or a number after the last line if the record
+ * waits for others.
+ */
 export interface OrderedLine extends ImportLine {
   readonly place: number;
-  /** The references to records that cannot come before this one. The record is created without them, and they are set at the end. */
+  /**
+   * The references to records that cannot come before this one. The record is created without them, and they are set at
+   * the end.
+   */
   readonly late: readonly string[];
 }
 
@@ -16,8 +22,8 @@ export interface LateReference extends OrderedLine {
 }
 
 /**
- * The order in which the records of a file are imported. A record that refers to a later record of the file waits until the whole file is
- * read. The order depends only on the file, so a resumed import uses the same order.
+ * The order in which the records of a file are imported. A record that refers to a later record of the file waits until
+ * the whole file is read. The order depends only on the file, so a resumed import uses the same order.
  */
 export interface ImportOrder {
   /** Returns the lines in the import order. A line without a record keeps its position. */
@@ -45,7 +51,10 @@ export function collectReferences({ collection, links }: ServedMount): readonly 
   return [...columns, ...links.map(({ field, to }) => ({ name: field, to, isOptional: true }))];
 }
 
-/** Returns the ids that a field of a record refers to. An invalid value refers to none, and is refused later with its line. */
+/**
+ * Returns the ids that a field of a record refers to. An invalid value refers to none, and is refused later with its
+ * line.
+ */
 export function readTargets(
   { resource }: ServedMount,
   name: string,
@@ -139,8 +148,8 @@ interface Target {
 }
 
 /**
- * Yields each record after the records that it refers to. If only records in a circle of references are left, yields one that can be
- * created without the references that are still open. `late` has the names of these references.
+ * Yields each record after the records that it refers to. If only records in a circle of references are left, yields
+ * one that can be created without the references that are still open. `late` has the names of these references.
  */
 function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: WaitingLine, late: readonly string[]]> {
   const ids = new Set(waiting.map(({ id }) => id));
@@ -166,7 +175,8 @@ function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: Wa
   }
 
   /**
-   * Returns the first record that can be created without its open references. Otherwise returns the first record, which will be refused.
+   * Returns the first record that can be created without its open references. Otherwise returns the first record, which
+   * will be refused.
    */
   function cutCircle(): readonly [WaitingLine, readonly string[]] {
     while (!left.has(waiting[first]!)) first++;

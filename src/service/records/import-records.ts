@@ -18,7 +18,10 @@ export const importsCollection: Collection = {
 };
 
 export interface RecordImportOptions extends Omit<RecordReading, "missing"> {
-  /** Identifies the file and its present content, so that an interrupted import of it is resumed. Null if it cannot be resumed. */
+  /**
+   * Identifies the file and its present content, so that an interrupted import of it is resumed. Null if it cannot be
+   * resumed.
+   */
   readonly file: string | null;
   /** True to try everything and write nothing. */
   readonly dryRun: boolean;
@@ -33,22 +36,22 @@ export interface RecordImport {
   /** The last line that an interrupted import of the file has finished. 0 if there was none. */
   readonly doneBefore: number;
   /**
-   * Returns the remaining lines, each after the records of the file that it refers to. A line without a record is passed on in its
-   * position.
+   * Returns the remaining lines, each after the records of the file that it refers to. A line without a record is
+   * passed on in its position.
    */
   orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /**
-   * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Calls `report` for a line
-   * that a rule refuses, before anything is written. If the import is then killed, the line is already reported, so the import can resume
-   * after it. Throws if the service cannot continue.
+   * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Calls
+   * `report` for a line that a rule refuses, before anything is written. If the import is then killed, the line is
+   * already reported, so the import can resume after it. Throws if the service cannot continue.
    */
   add(
     lines: readonly (ImportLine | OrderedLine)[],
     report?: (refused: RefusedLine) => void,
   ): Promise<readonly RefusedLine[]>;
   /**
-   * Sets the references that no order of the lines could satisfy, and marks the import of a single file as finished. Returns the lines
-   * whose references have no target.
+   * Sets the references that no order of the lines could satisfy, and marks the import of a single file as finished.
+   * Returns the lines whose references have no target.
    */
   end(): Promise<readonly RefusedLine[]>;
   /** Sets the references of lines to records of later files. Returns the lines whose references have no target. */
@@ -155,8 +158,8 @@ function choosePlace(read: { readonly line: number } | OrderedLine): number {
 }
 
 /**
- * Returns the fields that a record is created without. A dry run writes no record, so it also leaves out references to other records of the
- * file.
+ * Returns the fields that a record is created without. A dry run writes no record, so it also leaves out references to
+ * other records of the file.
  */
 function lateFields(order: ImportOrder, line: ImportLine | OrderedLine, dryRun: boolean): readonly string[] {
   const late = "late" in line ? line.late : [];
@@ -221,8 +224,8 @@ function createTask(
       const { status, value } = await send(read.path, read.body);
       if (status < 400 || isTried) return null;
       const { detail, errors = [] } = value as ProblemShown;
-      // An error of one record is only the result of its line. An error that affects several lines, for example a full disk, ends the
-      // import.
+      // An error of one record is only the result of its line. An error that affects several lines, for example a full
+      // disk, ends the import.
       if (status > 500 || (status === 500 && isBroken)) throw new Error(detail);
       const within = listPathParameters(mount).at(-1);
       if (status === 404 && within !== undefined)
@@ -241,8 +244,8 @@ interface ProblemShown {
 }
 
 /**
- * Returns the transaction that creates the record with its exported id and the exported values that callers may not send. Leaves out the
- * references in `late`, which are set later, and adds the changes that belong to the record.
+ * Returns the transaction that creates the record with its exported id and the exported values that callers may not
+ * send. Leaves out the references in `late`, which are set later, and adds the changes that belong to the record.
  */
 function withServerValues(
   { collection, links }: ServedMount,

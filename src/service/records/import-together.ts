@@ -15,7 +15,9 @@ export interface OtherFiles {
 
 /** The references between the records of a file and those of the other files. */
 export interface OpenReferences {
-  /** Returns the fields that a record is created without, because they may refer to records that are written after it. */
+  /**
+   * Returns the fields that a record is created without, because they may refer to records that are written after it.
+   */
   list(record: ImportLine["record"]): readonly string[];
   /** Returns true if a field, or the id of a parent, refers to a record that only a dry run does not write. */
   isGiven(name: string, record: ImportLine["record"]): boolean;
@@ -53,8 +55,9 @@ export function openReferences(
 }
 
 /**
- * Returns the mounts in an order in which each required reference finds its record. The order depends only on the declarations, so a
- * repeated command uses the same. Returns the mounts that require each other if there is no such order.
+ * Returns the mounts in an order in which each required reference finds its record. The order depends only on the
+ * declarations, so a repeated command uses the same. Returns the mounts that require each other if there is no such
+ * order.
  */
 export function orderMounts(
   mounts: readonly ServedMount[],
@@ -79,8 +82,9 @@ export function requires(mount: ServedMount, other: ServedMount): boolean {
 }
 
 /**
- * The marks of the records that were created without some references. A mark is written in the same transaction as its record, and removed
- * in the same transaction that sets the references. So only records of this import get them, also after an interruption.
+ * The marks of the records that were created without some references. A mark is written in the same transaction as its
+ * record, and removed in the same transaction that sets the references. So only records of this import get them, also
+ * after an interruption.
  */
 export function leftOutMarks(collection: Collection, key: string) {
   const keyOf = (line: number): string => `${key} ${line}`;

@@ -52,8 +52,8 @@ export async function importUsers(
 }
 
 /**
- * Returns the users whose address and username are free, and refuses the others before the write. Otherwise, a second import of the same
- * file would need a transaction for each refused line.
+ * Returns the users whose address and username are free, and refuses the others before the write. Otherwise, a second
+ * import of the same file would need a transaction for each refused line.
  */
 async function withoutTaken(
   { store, people: { accounts } }: Importing,

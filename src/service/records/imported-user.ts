@@ -13,7 +13,10 @@ export interface Refusal {
   readonly reasons: readonly string[];
 }
 
-/** The columns that are read. Others are ignored. Those up to `last_login_at` have our names, and the rest have Django's. */
+/**
+ * The columns that are read. Others are ignored. Those up to `last_login_at` have our names, and the rest have
+ * Django's.
+ */
 export const importedColumns = [
   "name",
   "email",

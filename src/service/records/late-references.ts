@@ -9,8 +9,8 @@ import { parseValue, type RecordReading } from "./read-record.ts";
 export const NO_RECORD = "There is no record with this id.";
 
 /**
- * Makes the task that sets the references of one record that were left out when it was created. The changes in `before` are written in the
- * same transaction.
+ * Makes the task that sets the references of one record that were left out when it was created. The changes in `before`
+ * are written in the same transaction.
  */
 export function lateTask(
   mount: ServedMount,
@@ -27,7 +27,8 @@ export function lateTask(
     failed: () => undefined,
     async run() {
       const outcome = await store.write({ changes: [...before, ...lateChanges(mount, each, isText)] });
-      // `missing`: the record itself was refused, which has already been reported, or an interrupted import has set the references.
+      // `missing`: the record itself was refused, which has already been reported, or an interrupted import has set the
+      // references.
       if (outcome.kind === "written" || outcome.kind === "missing") return null;
       const reasons = each.late.map((name) => `${name}: ${NO_RECORD} The record was imported without it.`);
       return { line: each.line, reasons };

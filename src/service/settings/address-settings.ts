@@ -32,7 +32,10 @@ export const addressSettings = {
   },
 } as const;
 
-/** Parses the prefix of cookie names (RFC 6265 §4.1.1). Over TLS, each name gets `__Host-` or `__Secure-` before this prefix. */
+/**
+ * Parses the prefix of cookie names (RFC 6265 §4.1.1). Over TLS, each name gets `__Host-` or `__Secure-` before this
+ * prefix.
+ */
 function cookiePrefix(text: string): Parsed<string> {
   return /^[A-Za-z0-9][\w.-]{0,39}$/.test(text)
     ? right(text)

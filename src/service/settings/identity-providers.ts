@@ -22,7 +22,10 @@ const members = {
 
 const shape = '[{"id", "title", "issuer", "client_id", "client_secret_file"}]';
 
-/** Reads the identity providers from the JSON file. Adds every mistake to `problems`, each with a JSON pointer into the file. */
+/**
+ * Reads the identity providers from the JSON file. Adds every mistake to `problems`, each with a JSON pointer into the
+ * file.
+ */
 export function readIdentityProviders(
   { identityProviders, publicURL, schemes }: Readings,
   problems: string[],

@@ -4,7 +4,10 @@ import type { ConfigFile } from "./config-file/config-file.ts";
 import { readErrorCode } from "./error.ts";
 import type { Readings } from "./reading.ts";
 
-/** Reads the outside issuers whose tokens are accepted, from the named file or from the config file. Adds every mistake to `problems`. */
+/**
+ * Reads the outside issuers whose tokens are accepted, from the named file or from the config file. Adds every mistake
+ * to `problems`.
+ */
 export function readIssuers(
   { issuers: named, schemes }: Readings,
   { issuers: listed }: ConfigFile,
@@ -40,7 +43,10 @@ function define(declared: unknown, label: string, ownIssuer: string, problems: s
   }
 }
 
-/** Returns the declarations with the names of the toolkit. The file has `trust_email`, as the file of identity providers does. */
+/**
+ * Returns the declarations with the names of the toolkit. The file has `trust_email`, as the file of identity providers
+ * does.
+ */
 function readMembers(declared: unknown): unknown {
   if (!Array.isArray(declared)) return declared;
   return declared.map((entry: unknown) => {

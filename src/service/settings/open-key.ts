@@ -2,8 +2,8 @@ import { statSync } from "node:fs";
 import type { ResolvedSetting } from "./reading.ts";
 
 /**
- * Returns the mistakes in the permissions of a file with a private key. Other users must not read it. A group may read it, because web
- * servers share certificates through a group.
+ * Returns the mistakes in the permissions of a file with a private key. Other users must not read it. A group may read
+ * it, because web servers share certificates through a group.
  */
 export function checkKeyIsClosed({
   value: file,

@@ -26,7 +26,10 @@ export interface OwnSecret {
   readonly secretIsNew: boolean;
 }
 
-/** Reads the server's secret, and generates it if there is none yet. Returns null if this fails, and adds the reason to `problems`. */
+/**
+ * Reads the server's secret, and generates it if there is none yet. Returns null if this fails, and adds the reason to
+ * `problems`.
+ */
 export function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
   const database = databaseIn(readings);
   const place = placeOfSecret(readings, problems);
@@ -40,7 +43,8 @@ export function readSecret(readings: Readings, problems: string[]): OwnSecret | 
 }
 
 /**
- * Returns the secret that was set, or its file, if there is one. Returns null if the settings are wrong, and adds the reason to `problems`.
+ * Returns the secret that was set, or its file, if there is one. Returns null if the settings are wrong, and adds the
+ * reason to `problems`.
  */
 function placeOfSecret(
   { secret, secretFile, database }: Readings,
@@ -103,9 +107,9 @@ function holdsAccounts(database: Database): boolean {
 }
 
 /**
- * Reads a secret that must exist, because there are accounts, or reports that it is lost. A new secret would make every token invalid
- * without a message. With two workers, the tokens would be invalid in only one of them. Another process may have made the secret and the
- * first account in the meantime. Then the secret of that process is read.
+ * Reads a secret that must exist, because there are accounts, or reports that it is lost. A new secret would make every
+ * token invalid without a message. With two workers, the tokens would be invalid in only one of them. Another process
+ * may have made the secret and the first account in the meantime. Then the secret of that process is read.
  */
 function readLostSecret(
   place: PlaceOfSecret & { readonly file: string },

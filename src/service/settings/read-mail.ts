@@ -7,7 +7,10 @@ import type { MailSettings, MailTarget } from "./mail-settings.ts";
 import { checkKeyIsClosed } from "./open-key.ts";
 import type { Readings } from "./reading.ts";
 
-/** Reads all settings of mail, the password file, and `mail` in the config file. Returns null if mail is off or a setting is wrong. */
+/**
+ * Reads all settings of mail, the password file, and `mail` in the config file. Returns null if mail is off or a
+ * setting is wrong.
+ */
 export function readMail(readings: Readings, { send }: MailConfig, problems: string[]): MailSettings | null {
   const { mailURL, mailPasswordFile, mailFrom, publicURL, registration } = readings;
   if (mailURL.isWrong) {

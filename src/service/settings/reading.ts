@@ -12,7 +12,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One setting after reading. */
 export interface ResolvedSetting<T> {
-  /** The value of the setting. If it was not set, the default. If it was set incorrectly, the usable part of it, or else the default. */
+  /**
+   * The value of the setting. If it was not set, the default. If it was set incorrectly, the usable part of it, or else
+   * the default.
+   */
   readonly value: T;
   /** The source of the setting. */
   readonly from: "environment" | "config" | null;
@@ -60,7 +63,10 @@ export function databaseIn({ database, tablePrefix }: Readings): Database {
   return tablePrefix.value === null ? database.value : { ...database.value, tablePrefix: tablePrefix.value };
 }
 
-/** Reads every setting. The environment has precedence over the config file. Adds every mistake in a single setting to `problems`. */
+/**
+ * Reads every setting. The environment has precedence over the config file. Adds every mistake in a single setting to
+ * `problems`.
+ */
 export function readEach(environment: Environment, config: ConfigFile, problems: string[]): Readings {
   problems.push(...unknownNames(environment), ...problemsOfConfig(config));
   const entries = Object.entries<Setting>(settingsTable);
@@ -118,8 +124,8 @@ function foundIn(place: string, rawValue: unknown): FoundSetting | null {
 }
 
 /**
- * Returns the mistake if the config file uses another type, for example a text instead of a number. The type `PlainSetting` requires the
- * same.
+ * Returns the mistake if the config file uses another type, for example a text instead of a number. The type
+ * `PlainSetting` requires the same.
  */
 function findWrongType(rawValue: unknown, value: unknown): string | null {
   const kind = describeKind(value);
@@ -127,7 +133,10 @@ function findWrongType(rawValue: unknown, value: unknown): string | null {
   return found === kind ? null : `is ${found}. Write ${kind}${kind === "a text" ? "" : `: ${JSON.stringify(value)}`}.`;
 }
 
-/** Returns the type of a value in the config file. A value that is no list, number or boolean is a text, as in the environment. */
+/**
+ * Returns the type of a value in the config file. A value that is no list, number or boolean is a text, as in the
+ * environment.
+ */
 function describeKind(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "number") return "a number";
@@ -230,8 +239,8 @@ const kubernetesCure =
   "Kubernetes makes such variables for a Service called latchkey: set enableServiceLinks: false in the pod, or rename the Service.";
 
 /**
- * Returns true for the address of a Kubernetes Service: `…_SERVICE_HOST`, `…_PORT_8000_TCP_ADDR`, and `…_PORT` with a value like
- * `tcp://10.0.0.1:8000`.
+ * Returns true for the address of a Kubernetes Service: `…_SERVICE_HOST`, `…_PORT_8000_TCP_ADDR`, and `…_PORT` with a
+ * value like `tcp://10.0.0.1:8000`.
  */
 function isFromKubernetes(name: string, text: string): boolean {
   return (

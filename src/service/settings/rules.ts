@@ -46,7 +46,10 @@ function checkRemoteUser(readings: Readings): readonly string[] {
   return problems;
 }
 
-/** Checks the passkey settings. The origin of a service without a public address is unknown, so its passkeys work on localhost only. */
+/**
+ * Checks the passkey settings. The origin of a service without a public address is unknown, so its passkeys work on
+ * localhost only.
+ */
 function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] {
   const { value, label } = passkeyRpId;
   if (value === null || publicURL.isWrong) return [];
@@ -63,8 +66,8 @@ function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] 
 }
 
 /**
- * Checks the rule about second factors. The service cannot ask a proxy or an issuer of level 1 for a second factor, so a user who logs in
- * through either could never complete the login.
+ * Checks the rule about second factors. The service cannot ask a proxy or an issuer of level 1 for a second factor, so
+ * a user who logs in through either could never complete the login.
  */
 export function checkSecondFactor(
   { secondFactor, schemes, remoteUserLevel }: Readings,
@@ -92,7 +95,9 @@ function checkCustomHeader(readings: Readings): readonly string[] {
     );
 }
 
-/** Reports settings without effect. Such a setting hides a mistake: the operator believes that it protects something. */
+/**
+ * Reports settings without effect. Such a setting hides a mistake: the operator believes that it protects something.
+ */
 function checkUnused(readings: Readings, scheme: string, own: readonly SettingName[]): readonly string[] {
   const { schemes } = readings;
   // The setting may belong to a scheme whose name is misspelled.
@@ -115,8 +120,8 @@ function checkLifetimes(readings: Readings): readonly string[] {
   ];
   return (
     pairs
-      // Only a setting that was set can be a mistake. If the operator shortens only the outer lifetime, a longer default of the inner one
-      // is not a mistake.
+      // Only a setting that was set can be a mistake. If the operator shortens only the outer lifetime, a longer
+      // default of the inner one is not a mistake.
       .filter(([inner, outer]) => inner.from !== null && !inner.isWrong && !outer.isWrong && inner.value > outer.value)
       .map(
         ([inner, outer]) =>

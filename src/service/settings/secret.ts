@@ -18,7 +18,10 @@ import { serverSecret, wrong, type Parsed } from "./values.ts";
 
 const maxFileBytes = 4096;
 
-/** The number of tries to get the lock, and the pause between them in milliseconds. The lock is held for the duration of a rename. */
+/**
+ * The number of tries to get the lock, and the pause between them in milliseconds. The lock is held for the duration of
+ * a rename.
+ */
 const mostTries = 200;
 const pauseMs = 10;
 
@@ -41,7 +44,10 @@ export function readSecretFile(file: string): Parsed<Secret> | null {
   }
 }
 
-/** Makes the secret of a server that starts for the first time. Processes that start at the same time all get the same secret. */
+/**
+ * Makes the secret of a server that starts for the first time. Processes that start at the same time all get the same
+ * secret.
+ */
 export function makeSecretFile(file: string): Parsed<Secret> {
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   try {

@@ -41,11 +41,16 @@ export interface Settings extends OwnSecret {
     readonly level: 1 | 2;
     readonly trustEmail: boolean;
   };
-  /** The host that passkeys are bound to. Null if passkeys are off, because the service has an address and no host name. */
+  /**
+   * The host that passkeys are bound to. Null if passkeys are off, because the service has an address and no host name.
+   */
   readonly passkeyRpId: string | null;
   /** Which users must have a second factor. */
   readonly secondFactor: SettingValue<"secondFactor">;
-  /** The lifetime of API tokens and keys that a user of a proxy, an issuer or an identity provider creates. 0: they create none. */
+  /**
+   * The lifetime of API tokens and keys that a user of a proxy, an issuer or an identity provider creates. 0: they
+   * create none.
+   */
   readonly outsideCredentialsSeconds: number;
   readonly accessSeconds: number;
   readonly refreshSeconds: number;
@@ -90,7 +95,8 @@ export interface Settings extends OwnSecret {
 }
 
 /**
- * Reads the settings from the environment and the config file. The environment has precedence. Throws `ConfigError` with all mistakes.
+ * Reads the settings from the environment and the config file. The environment has precedence. Throws `ConfigError`
+ * with all mistakes.
  *
  * @example
  * ```ts

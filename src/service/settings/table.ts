@@ -289,7 +289,8 @@ export type SettingName = keyof typeof settingsTable;
 export type SettingValue<K extends SettingName> = (typeof settingsTable)[K]["parse"] extends Parse<infer T> ? T : never;
 
 /**
- * The type of a setting in the config file: numbers, booleans and lists keep their types, and all others are texts as in the environment.
+ * The type of a setting in the config file: numbers, booleans and lists keep their types, and all others are texts as
+ * in the environment.
  */
 export type PlainSetting<T> = T extends number | boolean | string
   ? T

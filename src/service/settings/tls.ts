@@ -18,7 +18,10 @@ export interface TLS {
   readonly files: TLSFiles;
 }
 
-/** Reads the certificate and the key for HTTPS, as PEM. Returns null if HTTPS is off or a file is wrong. Adds mistakes to `problems`. */
+/**
+ * Reads the certificate and the key for HTTPS, as PEM. Returns null if HTTPS is off or a file is wrong. Adds mistakes
+ * to `problems`.
+ */
 export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">, problems: string[]): TLS | null {
   const [presentSetting, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
   if (presentSetting.from === null) return null;

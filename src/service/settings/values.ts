@@ -6,8 +6,9 @@ import { nearest } from "../../door/resources.ts";
 import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
 /**
- * The value of a setting, or the mistakes in its text. Each mistake is a sentence without its first word, the name of the setting, which
- * later code adds. `besides` is the part of the value that is usable despite the mistakes, so that later checks can use it.
+ * The value of a setting, or the mistakes in its text. Each mistake is a sentence without its first word, the name of
+ * the setting, which later code adds. `besides` is the part of the value that is usable despite the mistakes, so that
+ * later checks can use it.
  */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[]; readonly besides?: T };
 
@@ -29,8 +30,8 @@ export type Database = (
 /** The name of the service. */
 export const serviceName = "latchkey";
 /**
- * The first administrator's e-mail if the username is not one. Its domain is reserved and can never be registered (RFC 2606 §2), and
- * validators accept it.
+ * The first administrator's e-mail if the username is not one. Its domain is reserved and can never be registered (RFC
+ * 2606 §2), and validators accept it.
  */
 export const firstEmail = "admin@example.invalid";
 
@@ -104,7 +105,10 @@ export function hostName(text: string): Parsed<string> {
       );
 }
 
-/** Parses `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Does not show an invalid value, which may contain a password. */
+/**
+ * Parses `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Does not show an invalid value, which may contain a
+ * password.
+ */
 export function database(text: string): Parsed<Database> {
   if (isPostgresURL(text)) {
     const url = new Secret(text);
@@ -129,8 +133,8 @@ export function filePath(text: string): Parsed<string> {
 }
 
 /**
- * Parses the server's secret. Earlier secrets follow on separate lines: the first one signs, all verify. The same text gives the same
- * bytes, from a file or from the environment.
+ * Parses the server's secret. Earlier secrets follow on separate lines: the first one signs, all verify. The same text
+ * gives the same bytes, from a file or from the environment.
  */
 export function serverSecret(text: string): Parsed<Secret> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");

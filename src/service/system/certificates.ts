@@ -18,9 +18,9 @@ const dayMs = 86_400_000;
 const soonMs = 7 * dayMs;
 
 /**
- * Watches the files of a certificate. Returns a function that checks the files and the expiry date. The function never throws. If the key
- * does not match the certificate or a file cannot be used, it logs this, and the previous pair stays in use. The two files can mismatch for
- * a moment, because they are written one after the other.
+ * Watches the files of a certificate. Returns a function that checks the files and the expiry date. The function never
+ * throws. If the key does not match the certificate or a file cannot be used, it logs this, and the previous pair stays
+ * in use. The two files can mismatch for a moment, because they are written one after the other.
  */
 export function watchCertificate({ tls, use, observe, now = Date.now }: CertificateOptions): () => void {
   const { files } = tls;

@@ -116,7 +116,10 @@ function unprefixedContent(content: Content, prefix: string): Content {
   return { ...content, collections, read: (name) => content.read(prefix + name) };
 }
 
-/** Returns the file with the secret next to a SQLite database, which the service uses by default. Returns null if there is no such file. */
+/**
+ * Returns the file with the secret next to a SQLite database, which the service uses by default. Returns null if there
+ * is no such file.
+ */
 export function findDefaultSecretFile(database: Database): string | null {
   if (database.kind !== "sqlite") return null;
   const file = path.join(path.dirname(path.resolve(database.path)), "latchkey.secret");

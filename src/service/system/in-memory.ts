@@ -6,8 +6,8 @@ import type { Environment } from "../settings/reading.ts";
 import { readSettings } from "../settings/settings.ts";
 
 /**
- * Opens the service with its settings and config file over an empty database in memory. For commands that need its declarations, not its
- * data.
+ * Opens the service with its settings and config file over an empty database in memory. For commands that need its
+ * declarations, not its data.
  */
 export async function openInMemory(environment: Environment, config: ConfigFile): Promise<Service> {
   // Reads or creates no secret, because nothing is signed.

@@ -51,8 +51,8 @@ export interface Target {
 }
 
 /**
- * Assembles the service with this config file over a database. Opens nothing. With `mail`, it has the features that send mails, and their
- * tables.
+ * Assembles the service with this config file over a database. Opens nothing. With `mail`, it has the features that
+ * send mails, and their tables.
  */
 export async function assembleFor(database: Database, config: ConfigFile, mail = false): Promise<Target> {
   const assembled = await assembleLatchkey({ settings: settingsFor(database, mail), config, overMail });

@@ -33,13 +33,16 @@ export interface OperatorAnswer {
 /** A user with the login data. */
 export type ListedUser = Readonly<Record<string, unknown>>;
 
-/** The service for its operator, without a port. The operator acts as an administrator, because the operator controls this machine. */
+/**
+ * The service for its operator, without a port. The operator acts as an administrator, because the operator controls
+ * this machine.
+ */
 export interface Operator {
   /** The possible roles of users. */
   readonly roles: readonly Role[];
   /**
-   * Sends a request within the process, so that all rules apply: fields, uniqueness, the last administrator, revocation. Acts as `as`, if
-   * it is given.
+   * Sends a request within the process, so that all rules apply: fields, uniqueness, the last administrator,
+   * revocation. Acts as `as`, if it is given.
    */
   ask(method: string, path: string, body?: unknown, as?: Account): Promise<OperatorAnswer>;
   /** Returns true if the service has an endpoint at this path. The settings or the config file may remove it. */
@@ -55,8 +58,8 @@ export interface Operator {
   /** Writes the valid users, and returns the reasons for the others. */
   importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
   /**
-   * Binds an external identity to a user. Returns the id of the user who now has it: another user's if it was already bound. Returns null
-   * if there is no such user.
+   * Binds an external identity to a user. Returns the id of the user who now has it: another user's if it was already
+   * bound. Returns null if there is no such user.
    */
   bind(userId: number, identity: OutsideName): Promise<number | null>;
   /** Removes a binding. Returns false if there was none. */
@@ -88,7 +91,10 @@ const PAGE = 1000;
 const SCHEME = "operator";
 const HEADER = "X-Latchkey-Operator";
 
-/** Opens the service's store, also while the service is running. Throws `ConfigError` if there is no database to work on. */
+/**
+ * Opens the service's store, also while the service is running. Throws `ConfigError` if there is no database to work
+ * on.
+ */
 export async function openOperator({
   settings,
   config = {},
@@ -190,8 +196,8 @@ export function requireLastingStore(database: Settings["database"], mayCreate: b
 }
 
 /**
- * Returns the scheme of the operator. A person who can open the database and the secret controls the service anyway. The credential is
- * generated for this process and never leaves it.
+ * Returns the scheme of the operator. A person who can open the database and the secret controls the service anyway.
+ * The credential is generated for this process and never leaves it.
  */
 function operatorScheme(password: Secret, vouched: ReadonlyMap<string, Account>): Scheme {
   const identity = {

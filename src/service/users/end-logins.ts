@@ -9,7 +9,10 @@ import {
 import type { Change, Collection, Content, Store } from "../../door/stores.ts";
 import { loadPages } from "../records/pages.ts";
 
-/** The credentials to end: none, those of logins (sessions, refresh and access tokens), or also API tokens and named keys. */
+/**
+ * The credentials to end: none, those of logins (sessions, refresh and access tokens), or also API tokens and named
+ * keys.
+ */
 export type Ending = "nothing" | "logins" | "everything";
 
 export interface EndLoginsOptions {
@@ -33,7 +36,9 @@ export interface EndedLogins {
 
 const PAGE = 500;
 
-/** Ends the credentials of all accounts in a restored store, including credentials that were issued after the backup. */
+/**
+ * Ends the credentials of all accounts in a restored store, including credentials that were issued after the backup.
+ */
 export async function endLogins(store: Store, options: EndLoginsOptions): Promise<EndedLogins | null> {
   const { ending, accessSeconds, now, collections, before } = options;
   if (ending === "nothing") return null;
@@ -49,7 +54,10 @@ export async function endLogins(store: Store, options: EndLoginsOptions): Promis
   return { accounts, tokens };
 }
 
-/** Ends the logins of all accounts. Raises each generation to the present time, above every value before and after the backup. */
+/**
+ * Ends the logins of all accounts. Raises each generation to the present time, above every value before and after the
+ * backup.
+ */
 async function endAccounts(store: Store, revocations: Revocations, now: number): Promise<number> {
   let count = 0;
   for await (const page of loadPages(store, accountsCollection, PAGE)) {
@@ -68,7 +76,10 @@ async function endAccounts(store: Store, revocations: Revocations, now: number):
   return count;
 }
 
-/** Ends the access tokens of accounts that exist only in the replaced database. A token may be accepted without a lookup of its account. */
+/**
+ * Ends the access tokens of accounts that exist only in the replaced database. A token may be accepted without a lookup
+ * of its account.
+ */
 async function endLostAccounts(store: Store, revocations: Revocations, before: Content, now: number): Promise<void> {
   for await (const page of before.read(accountsCollection.name)) {
     const changes: Change[] = [];

@@ -35,8 +35,9 @@ export interface AdministratorParts {
 const generatedPasswordDays = 7;
 
 /**
- * Creates the first administrator. Returns null if there is one already. Two processes that start at the same time create only one. A
- * generated password is written into `passwordFile`, if it is set. Throws `ConfigError` if that fails.
+ * Creates the first administrator. Returns null if there is one already. Two processes that start at the same time
+ * create only one. A generated password is written into `passwordFile`, if it is set. Throws `ConfigError` if that
+ * fails.
  */
 export async function makeFirstAdministrator(
   parts: AdministratorParts,
@@ -66,7 +67,8 @@ export async function makeFirstAdministrator(
 }
 
 /**
- * Returns the username and the expiry of the first administrator's generated password. Returns null if none is waiting for its first login.
+ * Returns the username and the expiry of the first administrator's generated password. Returns null if none is waiting
+ * for its first login.
  */
 export async function findUnusedPassword({ settings, people }: AdministratorParts): Promise<UnusedPassword | null> {
   const account = await people.accounts.findByConfiguredName(settings.adminUsername);

@@ -6,7 +6,10 @@ import type { Settings } from "../settings/settings.ts";
 
 /** A password in a draft file next to the final file. The final file does not change before the call of `keep`. */
 export interface PasswordDraft {
-  /** Moves the draft to the final file and replaces an existing one. Returns its path, or the path of the draft if the move fails. */
+  /**
+   * Moves the draft to the final file and replaces an existing one. Returns its path, or the path of the draft if the
+   * move fails.
+   */
   keep(): string;
   drop(): void;
 }
@@ -17,7 +20,10 @@ export function resolvePasswordFile({ database }: Pick<Settings, "database">): s
   return path.resolve(isFile ? path.dirname(database.path) : ".", "latchkey.password");
 }
 
-/** Writes the draft, so that an account never gets a password that cannot be read. Throws `ConfigError` if it cannot be written. */
+/**
+ * Writes the draft, so that an account never gets a password that cannot be read. Throws `ConfigError` if it cannot be
+ * written.
+ */
 export function draftPasswordFile(file: string, password: string): PasswordDraft {
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   try {

@@ -7,7 +7,8 @@ import type { Collection } from "../store.ts";
 const nameCharacters = 50;
 
 /**
- * Lists the objects that depend on the columns of a table. `column` is the column, `what` the kind of object, `called` its name or null.
+ * Lists the objects that depend on the columns of a table. `column` is the column, `what` the kind of object, `called`
+ * its name or null.
  */
 const boundSQL = `
   SELECT a.attname::text AS column,
@@ -28,8 +29,8 @@ const boundSQL = `
   ORDER BY 1, 2`;
 
 /**
- * Finds the objects of other programs that depend on columns that will be replaced or dropped. Such an object blocks the change, or
- * PostgreSQL drops it together with the column.
+ * Finds the objects of other programs that depend on columns that will be replaced or dropped. Such an object blocks
+ * the change, or PostgreSQL drops it together with the column.
  */
 export function* findBound({ name }: Collection, going: ReadonlySet<string>): Script<readonly string[]> {
   if (going.size === 0) return [];

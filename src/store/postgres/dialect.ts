@@ -54,15 +54,17 @@ export const postgres: Dialect = {
   joined: (...parts) => `concat(${parts.join(", ")})`,
 };
 
-/** Returns the parts of a table name: `shop.users`. A part that contains a point is in quotes, as in SQL: `shop."a.b"`. */
+/**
+ * Returns the parts of a table name: `shop.users`. A part that contains a point is in quotes, as in SQL: `shop."a.b"`.
+ */
 function namesIn(table: string): readonly string[] {
   const parts = table.match(/(?<=^|\.)(?:"(?:[^"]|"")+"(?=\.|$)|[^.]*)/g) ?? [];
   return parts.map((part) => (/^".+"$/s.test(part) ? part.slice(1, -1).replaceAll('""', '"') : part));
 }
 
 /**
- * Returns SQL for the name of a table, in the form that `quoteTable` reads. The name includes the schema if the search path does not find
- * the table.
+ * Returns SQL for the name of a table, in the form that `quoteTable` reads. The name includes the schema if the search
+ * path does not find the table.
  */
 export function describedTableSQL(oid: string, name: string, schema: string): string {
   const part = (column: string): string =>

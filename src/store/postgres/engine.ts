@@ -76,8 +76,8 @@ export async function openEngine({
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
   const indexing = indexingOver(connections, collections);
-  // Long reads and long writes share half of the connections. Otherwise a few callers could take all connections, and every other request
-  // would wait for seconds.
+  // Long reads and long writes share half of the connections. Otherwise a few callers could take all connections, and
+  // every other request would wait for seconds.
   const longWork = semaphore(poolSize >> 1);
 
   const writing = writingWith({
@@ -116,8 +116,8 @@ export async function openEngine({
 }
 
 /**
- * Returns the background work: it indexes the words of searched columns, and compares folded values with their texts. Returns null if no
- * collection needs this work.
+ * Returns the background work: it indexes the words of searched columns, and compares folded values with their texts.
+ * Returns null if no collection needs this work.
  */
 function indexingOver(connections: Connections, collections: readonly Collection[]): Indexing | null {
   const searched = pickSearched(collections).map(getTable);
@@ -135,8 +135,8 @@ function indexingOver(connections: Connections, collections: readonly Collection
     }
   }
 
-  // The work happens in the database server, so it may take half of the time of one connection: each pause is as long as the portion before
-  // it. This is enough to index faster than clients write, even during an import.
+  // The work happens in the database server, so it may take half of the time of one connection: each pause is as long
+  // as the portion before it. This is enough to index faster than clients write, even during an import.
   return indexInBackground(
     () => connections.use(takeSome),
     (tookMs) => tookMs,
@@ -221,7 +221,10 @@ function readsOver(
   };
 }
 
-/** Estimates the number of rows as the planner does: the rows per page at the last ANALYZE, multiplied by the present number of pages. */
+/**
+ * Estimates the number of rows as the planner does: the rows per page at the last ANALYZE, multiplied by the present
+ * number of pages.
+ */
 const estimateSQL =
   "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint AS estimated " +
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";

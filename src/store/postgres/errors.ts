@@ -61,8 +61,9 @@ export function findSQLState(error: unknown): string | null {
 }
 
 /**
- * True if a retry of the transaction can succeed. The store returns a taken unique value or key as an outcome. A violated unique index that
- * reaches this function can come from concurrent work, for example from two processes that create the same table.
+ * True if a retry of the transaction can succeed. The store returns a taken unique value or key as an outcome. A
+ * violated unique index that reaches this function can come from concurrent work, for example from two processes that
+ * create the same table.
  */
 export function isPassing(error: unknown): boolean {
   const found = findSQLState(error);
@@ -100,7 +101,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * True if the connection must not be used again: it is lost, its server does not accept writes, or its prepared statements are outdated.
+ * True if the connection must not be used again: it is lost, its server does not accept writes, or its prepared
+ * statements are outdated.
  */
 export function spoilsConnection(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof StoreOutdated) return false;
@@ -113,14 +115,15 @@ export function spoilsConnection(error: unknown): boolean {
 const quoted = /["«»„“”‚‘’「」『』].*["«»„“”‚‘’「」『』]/s;
 
 /**
- * The classes of errors that a trigger function does not cause itself: connections, conflicts, no space, limits, a stopped server, the
- * system.
+ * The classes of errors that a trigger function does not cause itself: connections, conflicts, no space, limits, a
+ * stopped server, the system.
  */
 const ofTheServer = /^(?:08|25|40|53|54|55|57|58|XX)/;
 
 /** Converts an error for the caller of the store. Faults stay unchanged. */
 export function storeError(error: unknown): unknown {
-  // If a trigger function of another program fails, for example because its table does not exist, the server itself is available.
+  // If a trigger function of another program fails, for example because its table does not exist, the server itself is
+  // available.
   const isWithin = isServerError(error) && error.where !== undefined;
   // The detail `Failing row contains (…)` shows all values of the row, and a log may store the whole error.
   if (isServerError(error)) for (const name of withValues) delete error[name];
@@ -148,7 +151,10 @@ export function unavailable(cause: unknown): StoreUnavailable {
   return new StoreUnavailable(`PostgreSQL: ${describeReason(cause)}`, { cause });
 }
 
-/** Returns the reason why there was no answer. For a host with several addresses, the error contains one error for each address. */
+/**
+ * Returns the reason why there was no answer. For a host with several addresses, the error contains one error for each
+ * address.
+ */
 export function describeReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeReason).join(", ");
   return error instanceof Error ? error.message : String(error);

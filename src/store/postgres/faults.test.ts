@@ -378,8 +378,8 @@ async function connected(t: TestContext, connectionString: string): Promise<pg.C
 }
 
 /**
- * Puts a proxy in front of the database. The proxy forwards, refuses or stays silent. It never forwards again on a connection that was open
- * during a silence.
+ * Puts a proxy in front of the database. The proxy forwards, refuses or stays silent. It never forwards again on a
+ * connection that was open during a silence.
  */
 async function wallBefore(t: TestContext, url: string) {
   const { hostname, port } = new URL(url);

@@ -11,8 +11,8 @@ import {
 import type { Column, FoundColumnForm } from "../store.ts";
 
 /**
- * Returns how an existing column in PostgreSQL holds values of the declared kind. If the column cannot hold them, returns a sentence with
- * the reason.
+ * Returns how an existing column in PostgreSQL holds values of the declared kind. If the column cannot hold them,
+ * returns a sentence with the reason.
  */
 export function chooseForm(column: Column, found: FoundColumnForm): Form | string {
   const type = found.storage.replace(/\(\d+(,-?\d+)?\)/, "");
@@ -153,8 +153,8 @@ function writtenAs(pattern: string): Form {
     order: { of: (x) => byCodePoint(asText(x)), operand: same },
     equal: { of: (x) => byCodePoint(asText(x)), operand: same },
     inOrder: false,
-    // The day must exist in its month. The cast would raise an error for a text that does not match the pattern, so it runs only after the
-    // match.
+    // The day must exist in its month. The cast would raise an error for a text that does not match the pattern, so it
+    // runs only after the match.
     fits: (x) =>
       `CASE WHEN ${byCodePoint(x)} ~ '${pattern}' THEN substr(${x}, 9, 2)::integer <= ` +
       `extract(day FROM make_date(substr(${x}, 1, 4)::integer, substr(${x}, 6, 2)::integer, 1) + interval '1 month - 1 day') ELSE FALSE END`,
@@ -197,7 +197,8 @@ function text(
     const strange = (wanted ?? []).filter((word) => !words.includes(word));
     if (strange.length > 0 && strange.length === wanted?.length)
       return `is of type ${storage}, which has none of the words ${strange.join(", ")}`;
-    // A word that the type does not have would raise an error, so the condition uses the index only if the type has all words.
+    // A word that the type does not have would raise an error, so the condition uses the index only if the type has all
+    // words.
     const isComparable = wanted !== undefined && strange.length === 0;
     const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
     return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: combineConditions(isWord) };

@@ -60,7 +60,10 @@ export async function migratePostgres(
   return (await import("./migrations/migrate.ts")).migrateDatabase(url, collections, options);
 }
 
-/** Tries a migration: does what `migratePostgres` does, to a sample of the rows in a separate schema. Removes the schema afterwards. */
+/**
+ * Tries a migration: does what `migratePostgres` does, to a sample of the rows in a separate schema. Removes the schema
+ * afterwards.
+ */
 export async function tryPostgres(
   url: Secret,
   collections: readonly Collection[],

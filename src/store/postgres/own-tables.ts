@@ -5,15 +5,18 @@ export const schemaVersion = 1;
 export const channel = "latchkey";
 
 /**
- * The first number of each advisory lock of this store. The second number identifies the table. No other program should use this first
- * number.
+ * The first number of each advisory lock of this store. The second number identifies the table. No other program should
+ * use this first number.
  */
 const lockClass = 1_818_323_051;
 
 /** The SQLSTATE of the errors that `latchkey_refuse` raises. */
 export const refusedState = "LK001";
 
-/** Returns SQL that prevents other transactions from issuing keys of a table until this transaction ends. `table` is the name as SQL. */
+/**
+ * Returns SQL that prevents other transactions from issuing keys of a table until this transaction ends. `table` is the
+ * name as SQL.
+ */
 export function lockKeys(table: string): string {
   return `SELECT pg_advisory_xact_lock(${lockClass}, '${table.replaceAll("'", "''")}'::regclass::oid::integer)`;
 }
@@ -21,26 +24,31 @@ export function lockKeys(table: string): string {
 /** The lock for the first start: one process makes the tables, and the others wait until they exist. */
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
 
-/** The same lock, for changes of tables that already exist. Does not wait. `is_ours` is true if this transaction has it. */
+/**
+ * The same lock, for changes of tables that already exist. Does not wait. `is_ours` is true if this transaction has it.
+ */
 export const tryTableLock = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0) AS is_ours`;
 
 /**
- * The lock for migrations of changed declarations. The connection holds it until it closes. `is_ours` is true if this connection has it.
+ * The lock for migrations of changed declarations. The connection holds it until it closes. `is_ours` is true if this
+ * connection has it.
  */
 export const tryMigrationLock = `SELECT pg_try_advisory_lock(${lockClass}, -1) AS is_ours`;
 
 /**
  * The store's own tables. The `rows` of an idempotency record are JSON, and its `expires_at` is in milliseconds.
  *
- * Keys: the sequence of a collection issues them, and skips keys that came with a row (`latchkey_taken_keys`). A transaction that issues a
- * key holds a shared advisory lock of the collection until it ends. A transaction that inserts a row with a given key holds the same lock
- * exclusively. So this row is committed before the sequence issues the next key.
+ * Keys: the sequence of a collection issues them, and skips keys that came with a row (`latchkey_taken_keys`). A
+ * transaction that issues a key holds a shared advisory lock of the collection until it ends. A transaction that
+ * inserts a row with a given key holds the same lock exclusively. So this row is committed before the sequence issues
+ * the next key.
  *
- * In a followed collection, one transaction at a time issues keys, so the keys have the order of the commits. A reader that has read up to
- * a key has missed no lower one. A reader could also stop at the oldest running transaction, but then a long transaction in any database of
- * the server would hold up the feed.
+ * In a followed collection, one transaction at a time issues keys, so the keys have the order of the commits. A reader
+ * that has read up to a key has missed no lower one. A reader could also stop at the oldest running transaction, but
+ * then a long transaction in any database of the server would hold up the feed.
  *
- * `latchkey_refuse` ends a transaction from within a statement, so that all statements can be sent without waiting for answers.
+ * `latchkey_refuse` ends a transaction from within a statement, so that all statements can be sent without waiting for
+ * answers.
  */
 export const ownTables = `
   CREATE TABLE latchkey_version (version integer NOT NULL);

@@ -21,8 +21,8 @@ export interface PostgresStoreOptions {
   /** The maximum number of connections in the pool. The feeds share one more connection. Default: 10. */
   readonly poolSize?: number;
   /**
-   * The longest wait of a request for a free or a new connection, in milliseconds. Default: `connect_timeout` of the URL (in seconds), or
-   * 4500.
+   * The longest wait of a request for a free or a new connection, in milliseconds. Default: `connect_timeout` of the
+   * URL (in seconds), or 4500.
    */
   readonly connectTimeoutMs?: number;
   /**
@@ -52,7 +52,9 @@ const checks: ChecksOf<PostgresStoreOptions> = {
   tablePrefix: optional(aTablePrefix),
 };
 
-/** Returns the mistakes in the parameters of the URL, and a mistake for a lock timeout that PgBouncer would not pass on. */
+/**
+ * Returns the mistakes in the parameters of the URL, and a mistake for a lock timeout that PgBouncer would not pass on.
+ */
 function mistakesBeyond(options: unknown): readonly string[] {
   if (!isObject(options) || checks.url(options["url"]) !== null) return [];
   const url = options["url"] as Secret;

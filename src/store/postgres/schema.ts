@@ -27,15 +27,18 @@ import { takeMigrationLock } from "./table-changes/migration-lock.ts";
 import { postgresSchema } from "./table-changes/migration.ts";
 
 /**
- * The number of attempts after conflicts with other transactions. `patienceMs` limits the time of the attempts while another transaction
- * locks a table, in milliseconds.
+ * The number of attempts after conflicts with other transactions. `patienceMs` limits the time of the attempts while
+ * another transaction locks a table, in milliseconds.
  */
 const maxTries = 20;
 const patienceMs = 120_000;
 /** The longest wait for an older transaction while an index is built without blocking writers, in milliseconds. */
 const indexLockMs = 30_000;
 
-/** The errors for a row that violates a new rule. Such a row was written during the change, and the next attempt reports it. */
+/**
+ * The errors for a row that violates a new rule. Such a row was written during the change, and the next attempt reports
+ * it.
+ */
 const ruleViolations: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
 
 /**
@@ -96,8 +99,9 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
     else large.push(await session.play(planAtStart(postgresSchema, collection, found)));
   }
   if (small.length + large.flatMap(problemsIn).length > 0) await session.play(fitSmall(small, large));
-  // A folded column has a copy of its values in lower case. An older process does not write this copy, so it must stop writing before this
-  // one fills the copy. No such stop is needed for other new rules, because the database refuses rows that break them.
+  // A folded column has a copy of its values in lower case. An older process does not write this copy, so it must stop
+  // writing before this one fills the copy. No such stop is needed for other new rules, because the database refuses
+  // rows that break them.
   const folding = large.filter(({ collection, found }) =>
     collection.columns.some((column) => getsFolded(postgresSchema, column, found)),
   );
@@ -109,11 +113,15 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
       await session.play(markShape(postgresSchema, collection, { before, alone: false })).catch(() => undefined);
     throw error;
   }
-  // The declarations are stored last. An older program that starts during the change then finds its own declarations and does nothing.
+  // The declarations are stored last. An older program that starts during the change then finds its own declarations
+  // and does nothing.
   if (large.length > 0) await session.play(remember(large));
 }
 
-/** Creates missing tables, and changes tables that are empty or that this store did not create. Does this in one transaction. */
+/**
+ * Creates missing tables, and changes tables that are empty or that this store did not create. Does this in one
+ * transaction.
+ */
 function* fitSmall(collections: readonly Collection[], others: readonly TablePlan[]): Script<void> {
   yield* run(postgresSchema.beginPortion);
   yield* fitTables(postgresSchema, collections, others);
@@ -135,7 +143,8 @@ export async function shapesIn(
   for (let tries = 1; ; tries++) {
     const shapes = await session.play(readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || (await session.play(unprepared(postgresSchema, collections))).length === 0) return shapes;
-    // Another process has changed the tables in the meantime. Either this call can change them back, or it rejects and the start fails.
+    // Another process has changed the tables in the meantime. Either this call can change them back, or it rejects and
+    // the start fails.
     await prepareSchema(session, address, collections);
   }
 }

@@ -5,8 +5,8 @@ import type { Collection } from "../store.ts";
 import { postgres } from "./dialect.ts";
 
 /**
- * Returns the triggers that keep the word index of a collection up to date, by name. The SQL of each trigger also creates the function that
- * it calls.
+ * Returns the triggers that keep the word index of a collection up to date, by name. The SQL of each trigger also
+ * creates the function that it calls.
  */
 export function watchWords(collection: Collection): ReadonlyMap<string, string> {
   const searched = collection.columns.filter(isSearched);

@@ -65,8 +65,8 @@ async function isThere(
 }
 
 /**
- * Returns every collection whose declaration is stored in the database. Throws `CopyError` if the database has a table of Latchkey without
- * a stored declaration. `declaredAlone` skips columns that were never declared.
+ * Returns every collection whose declaration is stored in the database. Throws `CopyError` if the database has a table
+ * of Latchkey without a stored declaration. `declaredAlone` skips columns that were never declared.
  */
 export function* rememberedCollections(schema: SchemaDialect, declaredAlone = false): Script<readonly Collection[]> {
   const unknown = yield* ask(schema.findUnknownTables);

@@ -7,15 +7,19 @@ import type { SchemaDialect } from "./schema/schema.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
 
 /*
- * A folded column stores a text in lower case, for comparison without regard to case. During an upgrade, a process of an older version,
- * which does not write the folded column, may write at the same time as this one. The rows that it writes then have no folded value, or the value of an
- * older text. So each start compares the folded columns with their texts in the background, and repeats this with growing pauses.
+ * A folded column stores a text in lower case, for comparison without regard to case. During an upgrade, a process of
+ * an older version, which does not write the folded column, may write at the same time as this one. The rows that it
+ * writes then have no folded value, or the value of an older text. So each start compares the folded columns with their
+ * texts in the background, and repeats this with growing pauses.
  */
 
 /** How many rows one portion compares. */
 const portion = 1000;
 
-/** The pause before all rows are compared again, in milliseconds. It doubles, up to a day, each time no folded value was wrong. */
+/**
+ * The pause before all rows are compared again, in milliseconds. It doubles, up to a day, each time no folded value was
+ * wrong.
+ */
 const firstPauseMs = 5000;
 const longestPauseMs = 24 * 3600 * 1000;
 
@@ -28,8 +32,8 @@ interface Compared {
 }
 
 /**
- * Returns the tables with folded columns. Leaves out unique columns, because every version of Latchkey writes their folded values, and
- * because a corrected value could be the folded value of another row.
+ * Returns the tables with folded columns. Leaves out unique columns, because every version of Latchkey writes their
+ * folded values, and because a corrected value could be the folded value of another row.
  */
 function listCompared(
   collections: readonly Collection[],
@@ -112,8 +116,9 @@ function firstKey({ key }: Collection): Cell {
 function* correct(schema: SchemaDialect, table: Table, { column, from, to }: KeyRange): Script<boolean> {
   const { sql, shadow } = column;
   const [first, second] = [schema.place(1), schema.place(2)];
-  // For ASCII, `lower` of the database returns the folded value. So the query finds only wrong rows and rows with other characters. This
-  // process compares these rows. A folded value of an earlier version can be equal to `lower`, with letters that are folded now.
+  // For ASCII, `lower` of the database returns the folded value. So the query finds only wrong rows and rows with other
+  // characters. This process compares these rows. A folded value of an earlier version can be equal to `lower`, with
+  // letters that are folded now.
   const rows = yield* ask(
     statement(
       `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND (${shadow!} IS DISTINCT FROM lower(${sql}) OR octet_length(${shadow!}) <> length(${shadow!}))`,
@@ -134,8 +139,8 @@ function* correct(schema: SchemaDialect, table: Table, { column, from, to }: Key
 }
 
 /**
- * Returns the statement that corrects a folded value. The statement does nothing if another transaction is changing the row, or has changed
- * it since it was read. The next comparison checks the row again.
+ * Returns the statement that corrects a folded value. The statement does nothing if another transaction is changing the
+ * row, or has changed it since it was read. The next comparison checks the row again.
  */
 function correction(
   schema: SchemaDialect,

@@ -13,9 +13,9 @@ export interface Indexing {
 }
 
 /**
- * Indexes the new rows, one portion at a time. `take` indexes a portion and returns false if no row was waiting. While clients write,
- * pauses after each portion. Otherwise continues immediately. `choosePause` receives the duration of the portion and returns the pause,
- * both in milliseconds.
+ * Indexes the new rows, one portion at a time. `take` indexes a portion and returns false if no row was waiting. While
+ * clients write, pauses after each portion. Otherwise continues immediately. `choosePause` receives the duration of the
+ * portion and returns the pause, both in milliseconds.
  */
 export function indexInBackground(take: () => Eventually<boolean>, choosePause: (tookMs: number) => number): Indexing {
   let timer: NodeJS.Timeout | null = null;
@@ -37,7 +37,8 @@ export function indexInBackground(take: () => Eventually<boolean>, choosePause: 
     try {
       hasTaken = await take();
     } catch {
-      // The error is not reported here, because requests get the same errors from the store. This work only tries again.
+      // The error is not reported here, because requests get the same errors from the store. This work only tries
+      // again.
     }
     const took = performance.now() - start;
     isIdle = !hasTaken && !wasWritten;

@@ -29,7 +29,10 @@ export function readCount(table: Table, where: Where | null): ReadStatement<numb
   return reading(table.dialect, write, ([row]) => row!["counted"] as number);
 }
 
-/** Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` has additional conditions as SQL. */
+/**
+ * Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` has additional conditions
+ * as SQL.
+ */
 export function compileRest(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
   let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
@@ -87,8 +90,8 @@ function compileOrder({ sql, nullable }: TableColumn, { descending, nullsFirst }
 }
 
 /**
- * Returns the condition that ends a read after its time limit, if the database needs one. It is the first condition, so that the database
- * checks it for every row.
+ * Returns the condition that ends a read after its time limit, if the database needs one. It is the first condition, so
+ * that the database checks it for every row.
  */
 function watched({ dialect: { watch } }: Table): string[] {
   return watch === undefined ? [] : [watch];

@@ -3,8 +3,8 @@ import { requireArguments } from "../../core/checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
 /**
- * Translates the calls of a store. Adds the prefix to the names of tables. Replaces each collection over an existing table by the form of
- * the table that was found at startup.
+ * Translates the calls of a store. Adds the prefix to the names of tables. Replaces each collection over an existing
+ * table by the form of the table that was found at startup.
  */
 export interface Prefixing {
   collection(collection: Collection): Collection;
@@ -50,7 +50,10 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
   };
 }
 
-/** Creates the translation for a prefix. `find` returns the form of a collection over an existing table that was found at startup. */
+/**
+ * Creates the translation for a prefix. `find` returns the form of a collection over an existing table that was found
+ * at startup.
+ */
 export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
   const prefixedCollections = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();
@@ -77,7 +80,8 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
     query<Q extends { readonly collection: Collection; readonly where: Where | null; readonly repeated?: boolean }>(
       query: Q,
     ): Q {
-      // A query of an existing table is a new object each time, so its page is never cached: other programs write to the table.
+      // A query of an existing table is a new object each time, so its page is never cached: other programs write to
+      // the table.
       const isOurs = query.collection.existing === undefined;
       if (isOurs && prefix === "") return query;
       const found = repeated.get(query);
@@ -98,8 +102,8 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
 }
 
 /**
- * The allowed prefixes. They are short, so that names of tables stay within the limits of the databases. Prefixes that the store or a
- * database uses are not allowed.
+ * The allowed prefixes. They are short, so that names of tables stay within the limits of the databases. Prefixes that
+ * the store or a database uses are not allowed.
  */
 const PREFIX = /^(?!latchkey_|sqlite_|pg_)[a-z][a-z0-9_]{0,18}_$/;
 

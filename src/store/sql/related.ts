@@ -4,10 +4,15 @@ import type { BoundValues } from "./language/dialect.ts";
 import { compileRest } from "./list.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 
-/** The name of the list of keys in a statement. No collection has this name, because declared names start with a letter. */
+/**
+ * The name of the list of keys in a statement. No collection has this name, because declared names start with a letter.
+ */
 export const KEYS = `"_of"`;
 
-/** Returns `FROM … WHERE … ORDER BY … LIMIT …` for the records of one key of the outer query. `beyond` is added to the limit. */
+/**
+ * Returns `FROM … WHERE … ORDER BY … LIMIT …` for the records of one key of the outer query. `beyond` is added to the
+ * limit.
+ */
 export function compileRestOfKey(
   table: Table,
   { collection, column, where, limit }: Omit<RelatedQuery, "keys">,

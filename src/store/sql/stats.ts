@@ -7,8 +7,8 @@ import type { SchemaDialect } from "./schema/schema.ts";
 /** The size of a database. */
 export interface Stats {
   /**
-   * The total size in bytes. `freeBytes` is the part of it that is reserved for future writes. `walBytes` is the size of the log, which the
-   * total does not include. Both are null if the database does not report them.
+   * The total size in bytes. `freeBytes` is the part of it that is reserved for future writes. `walBytes` is the size
+   * of the log, which the total does not include. Both are null if the database does not report them.
    */
   readonly bytes: number;
   readonly freeBytes: number | null;
@@ -71,7 +71,9 @@ export function* findOldest(collection: Collection): Script<Oldest | null> {
   return at === null ? null : { column: age.column.name, at };
 }
 
-/** A time column whose oldest value can be found without a full scan: by an index, or in the row with the lowest key. */
+/**
+ * A time column whose oldest value can be found without a full scan: by an index, or in the row with the lowest key.
+ */
 interface Age {
   readonly column: Column;
   readonly isIndexed: boolean;
@@ -86,7 +88,10 @@ function findAgeColumn({ key, columns, indexes = [] }: Collection): Age | null {
   return key === "integer" && made !== undefined ? { column: made, isIndexed: false } : null;
 }
 
-/** True if a column contains times. The store's own tables also have times in milliseconds, in integer columns named `at` or `…_at`. */
+/**
+ * True if a column contains times. The store's own tables also have times in milliseconds, in integer columns named
+ * `at` or `…_at`.
+ */
 function isTime({ type, name }: Column): boolean {
   return type === "date-time" || (type === "integer" && (name === "at" || name.endsWith("_at")));
 }

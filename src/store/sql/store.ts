@@ -5,14 +5,16 @@ import type { Collection, Store } from "../store.ts";
 import { readPageOnce, readRelatedOnce } from "./existing/reading-once.ts";
 import { prefixing, withoutPrefix } from "./prefixing.ts";
 
-/** An open store. `settled` has the collections over existing tables, by name, in the form that was found at startup. */
+/**
+ * An open store. `settled` has the collections over existing tables, by name, in the form that was found at startup.
+ */
 export interface Engine extends Omit<Store, "open"> {
   readonly settled: ReadonlyMap<string, Collection>;
 }
 
 /**
- * Returns a store over the engine that `open` creates. `notOpen` creates the error for a closed store. `prefix` is added to the names of
- * its tables, and callers of the store do not see it.
+ * Returns a store over the engine that `open` creates. `notOpen` creates the error for a closed store. `prefix` is
+ * added to the names of its tables, and callers of the store do not see it.
  */
 export function storeOver(
   open: (collections: readonly Collection[]) => Promise<Engine>,

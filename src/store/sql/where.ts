@@ -27,7 +27,8 @@ export function compileWhere(table: Table, where: Where, values: BoundValues): s
 }
 
 /**
- * True if the value is exactly one condition. An object with both `all` and `any` could also be compiled, but one of them would be ignored.
+ * True if the value is exactly one condition. An object with both `all` and `any` could also be compiled, but one of
+ * them would be ignored.
  */
 function isCondition(where: unknown): where is Where {
   if (!isObject(where)) return false;

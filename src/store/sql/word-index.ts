@@ -15,13 +15,13 @@ import type { Table, TableColumn } from "./schema/table.ts";
  * trigger deletes the row's words and adds its id under PENDING. The pending rows are indexed soon after, many at a
  * time, so the write itself costs almost nothing more. Until then, they are scanned.
  *
- * Words from another version of `splitWords` are made again in the same way, under separate marks, which a process with an
- * older version ignores. Until then, rows are found by their old words.
+ * Words from another version of `splitWords` are made again in the same way, under separate marks, which a process with
+ * an older version ignores. Until then, rows are found by their old words.
  */
 
 /**
- * Marks rows whose words are not in the table yet. No word is empty, because words have only letters and digits. `TAKEN` marks how far the
- * rows that are older than the table have been read.
+ * Marks rows whose words are not in the table yet. No word is empty, because words have only letters and digits.
+ * `TAKEN` marks how far the rows that are older than the table have been read.
  */
 export const PENDING = "''";
 const TAKEN = "'>'";
@@ -38,8 +38,8 @@ const added: Marks = { pending: PENDING, taken: TAKEN };
 const renewed: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
 
 /**
- * The number of rows that are indexed at a time, and the approximate limit for the number of their words. Writers wait while a portion is
- * indexed.
+ * The number of rows that are indexed at a time, and the approximate limit for the number of their words. Writers wait
+ * while a portion is indexed.
  */
 const portion = 250;
 const portionWords = 2000;
@@ -59,16 +59,16 @@ export function compileWord(table: Table, word: string, isFew: boolean, values: 
 }
 
 /**
- * Counts the rows with each word and the rows that are not indexed yet, each up to a limit. Returns null while the word index is
- * incomplete.
+ * Counts the rows with each word and the rows that are not indexed yet, each up to a limit. Returns null while the word
+ * index is incomplete.
  */
 export function readWordCounts(
   { dialect, wordsTable }: Table,
   words: readonly string[],
   atMost: number,
 ): ReadStatement<WordCounts | null> {
-  // `ORDER BY` makes the database use the index. Otherwise PostgreSQL would scan the table for a common word, and the rows with this word
-  // may all be at the end.
+  // `ORDER BY` makes the database use the index. Otherwise PostgreSQL would scan the table for a common word, and the
+  // rows with this word may all be at the end.
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
   const write = (values: BoundValues): string => {
@@ -84,8 +84,8 @@ export function readWordCounts(
 }
 
 /**
- * Makes the words table and its triggers if they differ from the declaration. Removes them if the collection no longer has a searched
- * column.
+ * Makes the words table and its triggers if they differ from the declaration. Removes them if the collection no longer
+ * has a searched column.
  */
 export function* fitWords(schema: SchemaDialect, collection: Collection): Script<void> {
   const wanted = schema.watchWords(collection);
@@ -122,8 +122,8 @@ export function* takeSomeWords(schema: SchemaDialect, tables: readonly Table[]):
 }
 
 /**
- * Indexes words at startup, for a limited time. The rest is done in the background. A full disk is no error here, because the service must
- * be able to start for reading.
+ * Indexes words at startup, for a limited time. The rest is done in the background. A full disk is no error here,
+ * because the service must be able to start for reading.
  */
 export function* takeFirstWords(schema: SchemaDialect, tables: readonly Table[]): Script<void> {
   const due = performance.now() + firstIndexingMs;
@@ -216,8 +216,8 @@ function* takePending(schema: SchemaDialect, table: Table, { pending }: Marks): 
 }
 
 /**
- * Deletes the marks of rows that no longer exist. If a transaction marks a row while another transaction deletes the row, the trigger of
- * the deletion does not see the mark.
+ * Deletes the marks of rows that no longer exist. If a transaction marks a row while another transaction deletes the
+ * row, the trigger of the deletion does not see the mark.
  */
 function* deleteStaleMarks({ name, wordsTable }: Table, { pending }: Marks): Script<void> {
   const isGone = `NOT EXISTS (SELECT 1 FROM ${name} WHERE ${name}."id" = pending."id")`;
@@ -269,7 +269,9 @@ function* takeMore(
   return true;
 }
 
-/** Returns the searched columns and their words columns. A change of one of these columns changes the words of its row. */
+/**
+ * Returns the searched columns and their words columns. A change of one of these columns changes the words of its row.
+ */
 export function watchedColumns(dialect: Dialect, { columns }: Collection): readonly string[] {
   return columns.filter(isSearched).flatMap((column) => [column.name, formatWordsColumn(dialect, column)].map(quote));
 }

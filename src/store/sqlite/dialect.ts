@@ -24,8 +24,8 @@ export const sqlite: Dialect = {
     key === "integer"
       ? { key: "INTEGER PRIMARY KEY", options: " STRICT" }
       : { key: "TEXT NOT NULL PRIMARY KEY", options: " WITHOUT ROWID, STRICT" },
-  // Forces the lookup by key. Without statistics, SQLite would scan, for example, all rows of one status in order instead of finding ten
-  // rows by key and sorting them.
+  // Forces the lookup by key. Without statistics, SQLite would scan, for example, all rows of one status in order
+  // instead of finding ten rows by key and sorting them.
   byKey: ({ key, name }) => (key === "integer" ? "NOT INDEXED" : `INDEXED BY ${quote(`sqlite_autoindex_${name}_1`)}`),
   comparable: (_, name) => name,
   isOneOf(compared, cells, values, operand = same) {
@@ -52,7 +52,7 @@ export const sqlite: Dialect = {
 export const getTable = createTableLookup(sqlite);
 
 /**
- * Returns the table for reads with a time limit. The SQL calls `latchkey_in_time` at one row of 64, because a call costs as much as three
- * rows. The function throws after the time limit.
+ * Returns the table for reads with a time limit. The SQL calls `latchkey_in_time` at one row of 64, because a call
+ * costs as much as three rows. The function throws after the time limit.
  */
 export const getTimedTable = createTableLookup({ ...sqlite, watch: `(("id" & 63) <> 0 OR latchkey_in_time())` });

@@ -70,8 +70,8 @@ export function openFile(
   const retyped = createTypeCheck(database, collections, refusing);
   const { snapshot, version, reader, long } = createReads(database, { threads, retyped, guard, explain });
   /**
-   * Checks that the opened file is still in place and was not overwritten. Releases the shared snapshot first, because the connection of
-   * the guard must not be in a transaction.
+   * Checks that the opened file is still in place and was not overwritten. Releases the shared snapshot first, because
+   * the connection of the guard must not be in a transaction.
    */
   const look = (): void => {
     snapshot.release();
@@ -81,8 +81,8 @@ export function openFile(
     observe,
     look,
     onGone() {
-      // If the log was removed, an empty write makes the writer move the content of the log into the file now. If the file was overwritten,
-      // the writer only stops.
+      // If the log was removed, an empty write makes the writer move the content of the log into the file now. If the
+      // file was overwritten, the writer only stops.
       void (guard.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);
     },
   });
@@ -115,8 +115,8 @@ export function openFile(
       };
       // Checks once more before the file is closed. If it was just overwritten, the log must not be moved into it.
       lookAgain(look);
-      // The last connection that closes moves the log into the file. Only a writing connection can do this, so the reader closes before the
-      // writer.
+      // The last connection that closes moves the log into the file. Only a writing connection can do this, so the
+      // reader closes before the writer.
       const isOurs = !guard.isSuspect;
       await writer.close(isOurs ? closeReader : () => {});
       if (!isOurs) closeReader();
@@ -209,7 +209,9 @@ function createReads(
   return { snapshot, version, reader, long: guarded(threads, requireNow, explain) };
 }
 
-/** Checks the types of the columns before and after a read in another thread, because they may change in the meantime. */
+/**
+ * Checks the types of the columns before and after a read in another thread, because they may change in the meantime.
+ */
 function guarded(threads: LongReads, require: Retyped["require"], explain: (error: unknown) => unknown): LongReads {
   return {
     ...threads,

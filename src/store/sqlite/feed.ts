@@ -5,8 +5,8 @@ import type { SQLiteReader } from "./reads/reader.ts";
 const pageSize = 1000;
 
 /**
- * Calls `onRow` for each row of a collection, and at each `catchUp` for the rows that were added since. `version` returns a number that
- * changes after every commit.
+ * Calls `onRow` for each row of a collection, and at each `catchUp` for the rows that were added since. `version`
+ * returns a number that changes after every commit.
  */
 export function followCollection(
   reader: SQLiteReader,
@@ -22,7 +22,8 @@ export function followCollection(
 
   function catchUp(): void {
     if (closed) return;
-    // The version is read before the rows. The rows of a commit in between are read now, and the next call looks again, so none is missed.
+    // The version is read before the rows. The rows of a commit in between are read now, and the next call looks again,
+    // so none is missed.
     const now = version();
     if (now === seenVersion) return;
     while (takePage() === pageSize);
@@ -38,7 +39,8 @@ export function followCollection(
       limit: pageSize,
     });
     for (const row of rows) {
-      // If the callback throws, the next call delivers the same row again. The row may be a revocation, which must not be skipped.
+      // If the callback throws, the next call delivers the same row again. The row may be a revocation, which must not
+      // be skipped.
       onRow(row);
       seenId = row.record["id"] as number;
     }

@@ -24,7 +24,8 @@ const SECOND = 1000;
 const DAY = 24 * 3600 * SECOND;
 
 /**
- * Creates a database, functions for the writes of another program, and a comparison of the folded columns that uses a test clock.
+ * Creates a database, functions for the writes of another program, and a comparison of the folded columns that uses a
+ * test clock.
  */
 function setUp(rows: number) {
   const database = new DatabaseSync(":memory:", { returnArrays: true });

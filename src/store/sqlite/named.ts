@@ -25,7 +25,10 @@ export function nameCollections({ changes, idempotency }: Transaction): NamedTra
   return idempotency === undefined ? { changes: named } : { changes: named, idempotency };
 }
 
-/** Returns the key if the value refers to the key of an earlier change (`keyOf`). Returns a value without `keyOf` unchanged. */
+/**
+ * Returns the key if the value refers to the key of an earlier change (`keyOf`). Returns a value without `keyOf`
+ * unchanged.
+ */
 export function keyIn<T>(value: T, keys: readonly (Key | null)[]): Exclude<T, object> | Key {
   if (typeof value !== "object" || value === null || !("keyOf" in value)) return value as Exclude<T, object>;
   const key = keys[value.keyOf as number] ?? null;

@@ -38,7 +38,10 @@ export async function measureSQLite(path: string): Promise<Stats> {
   return (await import("./whole/stats.ts")).statsOfFile(path);
 }
 
-/** Writes one state of a SQLite file into another file, also while the first file is in use. Returns the size of the copy in bytes. */
+/**
+ * Writes one state of a SQLite file into another file, also while the first file is in use. Returns the size of the
+ * copy in bytes.
+ */
 export async function backupSQLite(path: string, to: string, replace: boolean, report: ReportPages): Promise<number> {
   requireArguments("backupSQLite", arguments, { path: text, to: text, replace: aBoolean, report: aFunction });
   return (await import("./whole/backup.ts")).backupFile(path, to, replace, report);
@@ -57,8 +60,8 @@ export async function sqliteCollections(path: string): Promise<readonly Collecti
 }
 
 /**
- * Deletes every row of some tables of a SQLite file, and the rows that depend on them. The file must not be in use. Returns the number of
- * deleted rows of these tables.
+ * Deletes every row of some tables of a SQLite file, and the rows that depend on them. The file must not be in use.
+ * Returns the number of deleted rows of these tables.
  */
 export async function emptySQLite(path: string, tables: readonly string[]): Promise<number> {
   requireArguments("emptySQLite", arguments, { path: text, tables: texts });

@@ -37,8 +37,8 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
 }
 
 /**
- * Throws if the file stores its texts in UTF-16. SQLite sorts texts by their bytes, and in UTF-16 this is not the order of code points.
- * Lists and ranges would return wrong rows.
+ * Throws if the file stores its texts in UTF-16. SQLite sorts texts by their bytes, and in UTF-16 this is not the order
+ * of code points. Lists and ranges would return wrong rows.
  */
 function requireUTF8(database: DatabaseSync, path: string): void {
   const [encoding] = prepare(database, "PRAGMA encoding").get()!;
@@ -81,7 +81,8 @@ export function shapesIn(database: DatabaseSync, path: string, collections: read
   for (let tries = 1; ; tries++) {
     const shapes = playOn(database, readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || playOn(database, unprepared(sqliteSchema, collections)).length === 0) return shapes;
-    // Another process has changed the tables in the meantime. This call either changes them back or throws, and then the start fails.
+    // Another process has changed the tables in the meantime. This call either changes them back or throws, and then
+    // the start fails.
     prepareFile(path, collections);
   }
 }
@@ -99,7 +100,10 @@ export function explainOutdated(error: unknown, database: DatabaseSync, shapes: 
 
 /** The collections whose columns in the database have other types than declared. */
 export interface Retyped {
-  /** Checks the types again if tables have changed since the last check. The connection must be in the transaction of the read. */
+  /**
+   * Checks the types again if tables have changed since the last check. The connection must be in the transaction of
+   * the read.
+   */
   look(): void;
   /** Throws if a column of the collection has another type than declared. */
   require(collection: Collection): void;

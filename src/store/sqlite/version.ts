@@ -7,9 +7,9 @@ import { ask, run, statement, type Script } from "../sql/language/script.ts";
 export const version = 1;
 
 /**
- * Returns the version of Latchkey's tables in a file. Returns 0 if there are none. The version is in `latchkey_version` and not in
- * `user_version`, which other programs with tables in the file may use for themselves. Files of the first releases do not have
- * `latchkey_version`.
+ * Returns the version of Latchkey's tables in a file. Returns 0 if there are none. The version is in `latchkey_version`
+ * and not in `user_version`, which other programs with tables in the file may use for themselves. Files of the first
+ * releases do not have `latchkey_version`.
  */
 export function* findVersion(): Script<number> {
   const [found] = yield* ask(
@@ -29,8 +29,8 @@ export function* findVersion(): Script<number> {
 }
 
 /**
- * Creates the tables that the store needs in addition to the collections. In `latchkey_idempotency`, `rows` is JSON and `expires_at` is in
- * milliseconds.
+ * Creates the tables that the store needs in addition to the collections. In `latchkey_idempotency`, `rows` is JSON and
+ * `expires_at` is in milliseconds.
  */
 export function* makeOwnTables(): Script<void> {
   const [others] = yield* ask(

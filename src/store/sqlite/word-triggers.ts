@@ -5,8 +5,8 @@ import type { Collection } from "../store.ts";
 import { sqlite } from "./dialect.ts";
 
 /**
- * Returns the triggers that keep the word index of a collection up to date, by name. They call no function of Latchkey, so that other
- * programs can also write to the table.
+ * Returns the triggers that keep the word index of a collection up to date, by name. They call no function of Latchkey,
+ * so that other programs can also write to the table.
  */
 export function watchWords(collection: Collection): ReadonlyMap<string, string> {
   const searched = collection.columns.filter(isSearched);
@@ -21,8 +21,8 @@ export function watchWords(collection: Collection): ReadonlyMap<string, string> 
   const isOther = watched.map((column) => `OLD.${column} IS NOT NEW.${column}`).join(" OR ");
   const isUnknown = searched.map((column) => `NEW.${quote(formatWordsColumn(sqlite, column))} IS NULL`).join(" OR ");
   const triggers = {
-    // For its own inserts, Latchkey adds the notes of a whole group at once (`notes.ts`), at a fifth of the cost. The trigger is for
-    // inserts of other programs.
+    // For its own inserts, Latchkey adds the notes of a whole group at once (`notes.ts`), at a fifth of the cost. The
+    // trigger is for inserts of other programs.
     insert: `AFTER INSERT ON ${table!} WHEN ${isUnknown} BEGIN ${note} END`,
     update: `AFTER UPDATE OF ${watched.join(", ")} ON ${table!} WHEN ${isOther} BEGIN ${remove} ${note} END`,
     delete: `AFTER DELETE ON ${table!} BEGIN ${remove} END`,

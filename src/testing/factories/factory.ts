@@ -20,8 +20,8 @@ import { drawValue } from "./values.ts";
 /** Generates valid records and drafts of a resource. */
 export interface Factory<R extends Resource> {
   /**
-   * Returns the body with which a caller creates a record. Fields with a default, and fields that the service sets, are left out unless
-   * they are given.
+   * Returns the body with which a caller creates a record. Fields with a default, and fields that the service sets, are
+   * left out unless they are given.
    */
   draft(overrides?: Partial<DraftOf<R>>): DraftOf<R>;
   /** Returns this many drafts. */
@@ -34,19 +34,25 @@ export interface Factory<R extends Resource> {
 
 /** The options of a factory. */
 export interface FactoryOptions {
-  /** The seed, for repeatable values. Default: the seed of the process, which `TEST_SEED` sets. A process with a failed test prints it. */
+  /**
+   * The seed, for repeatable values. Default: the seed of the process, which `TEST_SEED` sets. A process with a failed
+   * test prints it.
+   */
   readonly seed?: string | number;
 }
 
 type FactoryValues = Readonly<Record<string, unknown>>;
 
 /**
- * The maximum number of attempts to generate a record that the resource's `check` accepts, or a value that its kind accepts and that no
- * other record has.
+ * The maximum number of attempts to generate a record that the resource's `check` accepts, or a value that its kind
+ * accepts and that no other record has.
  */
 const TRIES = 200;
 
-/** The maximum number of attempts to generate a value of a field with an example. After that, the factory uses the example. */
+/**
+ * The maximum number of attempts to generate a value of a field with an example. After that, the factory uses the
+ * example.
+ */
 const TRIES_BESIDE_EXAMPLE = 5;
 
 /** The share of null in fields that allow it. */
@@ -55,9 +61,9 @@ const NULLS = 0.25;
 const made = new Map<string, number>();
 
 /**
- * Creates a factory of random records and drafts. They are valid, because the factory reads the declaration: kinds, lengths, ranges, unique
- * fields and `check`. If it cannot generate a value, the error says what to do: a pattern, or a custom kind, needs an `example`, and the id
- * of another record must be given.
+ * Creates a factory of random records and drafts. They are valid, because the factory reads the declaration: kinds,
+ * lengths, ranges, unique fields and `check`. If it cannot generate a value, the error says what to do: a pattern, or a
+ * custom kind, needs an `example`, and the id of another record must be given.
  *
  * @example
  * ```ts
@@ -72,8 +78,8 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
   requireArguments("factory", [resource], { resource: aResource });
   requireOptions(options, { seed: optional((seed) => (isText(seed) ? null : aWholeNumber(seed))) }, { of: "factory" });
   const seed = String(options.seed ?? processSeed());
-  // The seed contains the name of the resource and the number of its earlier factories. So two factories of one resource generate different
-  // values, and factories of other resources do not change these values.
+  // The seed contains the name of the resource and the number of its earlier factories. So two factories of one
+  // resource generate different values, and factories of other resources do not change these values.
   const count = made.get(resource.name) ?? 0;
   if (options.seed === undefined) made.set(resource.name, count + 1);
   const random = createRandom(`${seed}/${resource.name}${options.seed === undefined ? `/${count}` : ""}`);
@@ -130,7 +136,10 @@ function inOrder(drawing: Drawing, values: FactoryValues): FactoryValues {
   return { ...Object.fromEntries(names.map((name) => [name, values[name]])), ...values };
 }
 
-/** Generates values until `check` accepts them. If the test gives values, they may be wrong on purpose, so the last attempt is returned. */
+/**
+ * Generates values until `check` accepts them. If the test gives values, they may be wrong on purpose, so the last
+ * attempt is returned.
+ */
 function drawChecked({ resource }: Drawing, overrides: FactoryValues, draw: () => FactoryValues): FactoryValues {
   let drawn = draw();
   if (resource.check === null) return drawn;
@@ -185,7 +194,8 @@ function drawField(
 }
 
 /**
- * Returns true if the field is not unique, or if no other record of this factory has the value. Marks the value of a unique field as taken.
+ * Returns true if the field is not unique, or if no other record of this factory has the value. Marks the value of a
+ * unique field as taken.
  */
 function isFree({ taken }: Drawing, name: string, { options }: Field, value: unknown): boolean {
   if (options.unique === undefined || options.unique === false) return true;

@@ -1,7 +1,10 @@
 import { randomInt } from "node:crypto";
 import type { Random } from "../../resource/declaration/field.ts";
 
-/** Returns random values from a seed text: mulberry32 over its FNV-1a digest. Only for tests, because the values are predictable. */
+/**
+ * Returns random values from a seed text: mulberry32 over its FNV-1a digest. Only for tests, because the values are
+ * predictable.
+ */
 export function createRandom(seed: string): Random {
   let state = digest(seed);
   const next = (): number => {
@@ -23,7 +26,8 @@ function digest(text: string): number {
 let ofProcess: string | null = null;
 
 /**
- * Returns the seed of this process: the value of `TEST_SEED`, or a random text. If the process fails, prints how to repeat the same values.
+ * Returns the seed of this process: the value of `TEST_SEED`, or a random text. If the process fails, prints how to
+ * repeat the same values.
  */
 export function processSeed(): string {
   if (ofProcess !== null) return ofProcess;

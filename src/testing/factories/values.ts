@@ -45,7 +45,10 @@ function drawFrom(schema: KindSchema, random: Random): unknown {
 
 const words = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbour", "island", "juniper"] as const;
 
-/** Texts that every program must accept: accents, other scripts, and characters with a special meaning in HTML, URLs or SQL. */
+/**
+ * Texts that every program must accept: accents, other scripts, and characters with a special meaning in HTML, URLs or
+ * SQL.
+ */
 const rareWords = [
   "Łódź",
   "naïve",

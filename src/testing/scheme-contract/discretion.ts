@@ -140,7 +140,9 @@ const challengeForm = new RegExp(
   `^${name}(?: +(?:[A-Za-z0-9._~+/-]+=*|${parameter}(?:[ \\t]*,[ \\t]*${parameter})*))?$`,
 );
 
-/** Returns true if a text is long enough to search for it. A short malformed credential may be a part of ordinary words. */
+/**
+ * Returns true if a text is long enough to search for it. A short malformed credential may be a part of ordinary words.
+ */
 function isSecret({ length }: string): boolean {
   return length >= 8;
 }
@@ -181,7 +183,9 @@ function readRefusal({ status, headers, text }: BenchAnswer): unknown {
   return { status, code, detail, challenge: headers.get("www-authenticate") };
 }
 
-/** Returns the shortest times of alternating attempts, in milliseconds. A busy machine rarely affects the shortest ones. */
+/**
+ * Returns the shortest times of alternating attempts, in milliseconds. A busy machine rarely affects the shortest ones.
+ */
 async function leastTimes(bench: Bench, credentials: readonly string[]): Promise<readonly number[]> {
   const times = credentials.map((): number[] => []);
   for (let round = 0; round < 7; round++) {

@@ -115,7 +115,8 @@ export const verdictChecks: readonly SchemeCheck[] = [
   }),
 
   createCheck("refuses an oversized credential", async (bench) => {
-    // In a query, the credential makes the URL too long. The service then answers 414 before the scheme reads the credential.
+    // In a query, the credential makes the URL too long. The service then answers 414 before the scheme reads the
+    // credential.
     const isLong = bench.subject.scheme.carriers[0]!.in === "query";
     for (const length of [8192, 8193, 12_000]) {
       const answer = await bench.present("x".repeat(length));
@@ -196,7 +197,10 @@ function kindOfError(error: unknown): string {
 
 const lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Replaces one character by another letter or digit. Never by the same letter in another case, which some credentials treat as equal. */
+/**
+ * Replaces one character by another letter or digit. Never by the same letter in another case, which some credentials
+ * treat as equal.
+ */
 function withAnother(text: string, at: number): string {
   const next = (lettersAndDigits.indexOf(text.charAt(at)) + 1) % lettersAndDigits.length;
   return text.slice(0, at) + lettersAndDigits.charAt(next) + text.slice(at + 1);

@@ -32,7 +32,10 @@ export interface TestReply {
   readonly text: string;
   /** The body as JSON. Undefined if it is not JSON. */
   readonly json: unknown;
-  /** Returns the record in the body. Throws an AssertionError if the request did not succeed, or if the body is not a record. */
+  /**
+   * Returns the record in the body. Throws an AssertionError if the request did not succeed, or if the body is not a
+   * record.
+   */
   record<R extends Resource>(resource: R): RecordOf<R>;
   /** Returns the records of a list. Throws an AssertionError as `record` does. */
   records<R extends Resource>(resource: R): readonly RecordOf<R>[];

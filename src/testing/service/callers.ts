@@ -38,8 +38,9 @@ export interface Callers {
 }
 
 /**
- * Makes the scheme for tests. Each of its credentials is random, so no other program knows one. If the service has accounts, the scheme
- * reads the account at each request. So a change of the role applies at once, and a deactivated user is refused.
+ * Makes the scheme for tests. Each of its credentials is random, so no other program knows one. If the service has
+ * accounts, the scheme reads the account at each request. So a change of the role applies at once, and a deactivated
+ * user is refused.
  */
 export function makeCallers(people: () => People | null, now: () => number): Callers {
   const verdicts = new Map<string, () => Eventually<Verdict>>();

@@ -6,8 +6,8 @@ import { unexpected } from "./asking.ts";
 export type ExpectedIssues = Readonly<Record<string, string>>;
 
 /**
- * Throws an AssertionError unless the response is this problem (RFC 9457): its status, its code, and, if `issues` is given, exactly these
- * wrong fields. The message shows the actual response.
+ * Throws an AssertionError unless the response is this problem (RFC 9457): its status, its code, and, if `issues` is
+ * given, exactly these wrong fields. The message shows the actual response.
  *
  * @example
  * ```ts

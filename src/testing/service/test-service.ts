@@ -28,14 +28,20 @@ export interface TestClock {
   turn(seconds: number): void;
 }
 
-/** A service in memory for tests. `api.get()` sends a request without a credential, and `api.as(user).get()` sends one of a user. */
+/**
+ * A service in memory for tests. `api.get()` sends a request without a credential, and `api.as(user).get()` sends one
+ * of a user.
+ */
 export interface TestService extends Asker, AsyncDisposable {
   /**
-   * Returns a logged-in caller. The login needs no password, and it works with any schemes of the service. In a service without accounts an
-   * id is enough: `as({ id: 7, role: "admin" })`.
+   * Returns a logged-in caller. The login needs no password, and it works with any schemes of the service. In a service
+   * without accounts an id is enough: `as({ id: 7, role: "admin" })`.
    */
   as(who: TestUser | IdentitySketch, credential?: CredentialSketch): Asker;
-  /** Makes a user of the service. `{ role: "admin" }` makes an administrator. Throws a TypeError if the service has no accounts. */
+  /**
+   * Makes a user of the service. `{ role: "admin" }` makes an administrator. Throws a TypeError if the service has no
+   * accounts.
+   */
   user(sketch?: UserSketch): Promise<TestUser>;
   readonly clock: TestClock;
   /** The observations so far: requests, refused credentials, faults. */
@@ -59,13 +65,16 @@ export interface TestServiceOptions extends Omit<Partial<ServiceOptions>, "now" 
 
 /** The options of `testLatchkey`. */
 export interface TestLatchkeyOptions extends TestOptions {
-  /** Settings by their environment names, for example `LATCHKEY_SCHEMES`. The environment variables of the process are not read. */
+  /**
+   * Settings by their environment names, for example `LATCHKEY_SCHEMES`. The environment variables of the process are
+   * not read.
+   */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Makes a service from your declarations in memory. Its clock moves only when the test advances it. `await using` closes the service at the
- * end of the block. Faults are printed with their stack.
+ * Makes a service from your declarations in memory. Its clock moves only when the test advances it. `await using`
+ * closes the service at the end of the block. Faults are printed with their stack.
  *
  * @example
  * ```ts
@@ -96,9 +105,9 @@ export async function testService(options: TestServiceOptions = {}): Promise<Tes
 }
 
 /**
- * Makes the complete service of a `latchkey.config.ts` in memory. Its clock moves only when the test advances it. `await using` closes the
- * service at the end of the block. It has no users yet, not even a first administrator. It reads nothing from the environment and creates
- * no file.
+ * Makes the complete service of a `latchkey.config.ts` in memory. Its clock moves only when the test advances it.
+ * `await using` closes the service at the end of the block. It has no users yet, not even a first administrator. It
+ * reads nothing from the environment and creates no file.
  *
  * @example
  * ```ts part
@@ -120,7 +129,10 @@ export async function testLatchkey(config: ConfigFile, options: TestLatchkeyOpti
   });
 }
 
-/** Throws if an option replaces the observer or the clock, because the test service has its own. `observed` has the observations. */
+/**
+ * Throws if an option replaces the observer or the clock, because the test service has its own. `observed` has the
+ * observations.
+ */
 function requireOwnClock(options: Members): void {
   const { now, observe } = options;
   requireArguments("testService", [now, observe], {
@@ -129,7 +141,9 @@ function requireOwnClock(options: Members): void {
   });
 }
 
-/** Adds the scheme of tests. Returns a value that is not a list unchanged, because the start of the service reports it. */
+/**
+ * Adds the scheme of tests. Returns a value that is not a list unchanged, because the start of the service reports it.
+ */
 function withOwn(schemes: readonly Scheme[] | undefined, own: Scheme): readonly Scheme[] {
   const input: unknown = schemes;
   return input === undefined || Array.isArray(input) ? [...(schemes ?? []), own] : schemes!;

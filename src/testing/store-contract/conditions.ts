@@ -138,7 +138,8 @@ function promiseComparisons(promises: Promises): void {
   });
 
   promises("compares text by code point", async (store) => {
-    // In UTF-16 order, the last two would be swapped. In the order of most languages, all of them would be in other places.
+    // In UTF-16 order, the last two would be swapped. In the order of most languages, all of them would be in other
+    // places.
     const names = ["Z", "a", "z", "é", "\uff5e", "🦆"];
     await written(store, ...names.toReversed().map((name) => insert(people, { name })));
 

@@ -16,8 +16,8 @@ import {
 } from "./library.ts";
 
 /**
- * Promises about relations, and about the selected columns of a row. One change writes a row of the relation for each id that a record
- * links to.
+ * Promises about relations, and about the selected columns of a row. One change writes a row of the relation for each
+ * id that a record links to.
  */
 export function promiseLinks(promises: Promises): void {
   promiseWrittenLinks(promises);

@@ -14,7 +14,10 @@ import {
   type Promises,
 } from "./library.ts";
 
-/** Promises about writes that run at the same time as other writes, a read, a fault or the shutdown, or in the same transaction. */
+/**
+ * Promises about writes that run at the same time as other writes, a read, a fault or the shutdown, or in the same
+ * transaction.
+ */
 export function promiseTogether(promises: Promises): void {
   promiseArrays(promises);
   promises("commits only one of two concurrent transactions that together break a `require`", async (store) => {

@@ -2,7 +2,8 @@ import path from "node:path";
 import type { NextConfig } from "next";
 
 const config: NextConfig = {
-  // Latchkey is not bundled, because it loads its threads and binary files by their path, and a bundler would move the code elsewhere.
+  // Latchkey is not bundled, because it loads its threads and binary files by their path, and a bundler would move the
+  // code elsewhere.
   serverExternalPackages: ["latchkey"],
   // Next.js would redirect /api/token/ to /api/token: 308.
   skipTrailingSlashRedirect: true,

@@ -56,7 +56,8 @@ type Account = ReturnType<typeof accountResource>;
 /** Returns the endpoints of `/users/{id}/account`: how a user logs in. */
 export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
-  // Mails of invitations and of verified sign-ups prove addresses, so the accounts of such a service show `email_verified_at`.
+  // Mails of invitations and of verified sign-ups prove addresses, so the accounts of such a service show
+  // `email_verified_at`.
   const account = accountResource(parts.roles, parts.invitations || parts.registration === "verified");
   const mount = placeAccounts(parts, account);
   const documentation = buildDocumentation(account);
@@ -182,8 +183,8 @@ async function prepareChange(
 }
 
 /**
- * Checks a chosen username with the rules of `/users`. The field itself accepts longer usernames, because the default username is the
- * e-mail address.
+ * Checks a chosen username with the rules of `/users`. The field itself accepts longer usernames, because the default
+ * username is the e-mail address.
  */
 async function requireUsername(
   parts: AccountsParts,

@@ -48,11 +48,14 @@ import { mountUsers } from "./users.ts";
 /** Options of `accounts()`: who may sign up, the fields of users, and what passwords cost. */
 export interface AccountsOptions<F extends Fields = Fields> extends OwnUserFields<F> {
   /**
-   * `open`: every caller may create a user. `closed`: only administrators may. `verified`: every caller may, and proves an address first,
-   * which needs `verifiedEmail()`. Default: `closed`.
+   * `open`: every caller may create a user. `closed`: only administrators may. `verified`: every caller may, and proves
+   * an address first, which needs `verifiedEmail()`. Default: `closed`.
    */
   readonly registration?: Registration;
-  /** Lets administrators invite users by mail (`POST /users` with `invite`), which needs `verifiedEmail()`. Default: false. */
+  /**
+   * Lets administrators invite users by mail (`POST /users` with `invite`), which needs `verifiedEmail()`. Default:
+   * false.
+   */
   readonly invitations?: boolean;
   /**
    * The name of the service in the tokens that it signs. No password may be equal to it. Default: the service's name.
@@ -63,13 +66,14 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
   /** The cost of a password hash. Default: the OWASP recommendation. */
   readonly passwordCost?: PasswordCost;
   /**
-   * The URL of a service that knows passwords from breaches. It receives only the first five digits of the digest of a new password.
-   * Default: no check.
+   * The URL of a service that knows passwords from breaches. It receives only the first five digits of the digest of a
+   * new password. Default: no check.
    */
   readonly breachedPasswordsURL?: string;
   /**
-   * The accounts that must have a second factor: `optional` (none), `admins` or `everyone`. Default: `optional`. After the next start, the
-   * service refuses every existing login of such an account that was made without a second factor (level 1).
+   * The accounts that must have a second factor: `optional` (none), `admins` or `everyone`. Default: `optional`. After
+   * the next start, the service refuses every existing login of such an account that was made without a second factor
+   * (level 1).
    */
   readonly secondFactor?: SecondFactorRule;
   /**
@@ -78,7 +82,8 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
    */
   readonly loginCookie?: string;
   /**
-   * The lifetime of API tokens and keys that are made through an external login. Default: 30 days. 0: an external login cannot make any.
+   * The lifetime of API tokens and keys that are made through an external login. Default: 30 days. 0: an external login
+   * cannot make any.
    */
   readonly outsideCredentialsSeconds?: number;
 }

@@ -7,8 +7,8 @@ import type { Users } from "../records/users.ts";
 import { resolveDefault } from "./standard.ts";
 
 /**
- * Ends the request (403) if a caller who is not an administrator changes a field that only administrators set. Such a field must keep its
- * stored value. In a new user, it must have its default.
+ * Ends the request (403) if a caller who is not an administrator changes a field that only administrators set. Such a
+ * field must keep its stored value. In a new user, it must have its default.
  */
 export function requireAsGiven(administered: readonly string[], write: Write<Users>, fields: Fields): void {
   const { kind, context } = write;
@@ -18,8 +18,8 @@ export function requireAsGiven(administered: readonly string[], write: Write<Use
 }
 
 /**
- * Ends the request (403) if the draft of a new user sets a field that only administrators set. Called if the creator is not an
- * administrator. The default value is allowed.
+ * Ends the request (403) if the draft of a new user sets a field that only administrators set. Called if the creator is
+ * not an administrator. The default value is allowed.
  */
 export function requireGivenFields(
   administered: readonly string[],

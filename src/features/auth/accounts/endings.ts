@@ -10,11 +10,14 @@ type When = "password" | "account";
 /** The tables whose rows are deleted when a password changes, or with the account. Features name them in `setUp`. */
 export interface Endings {
   readonly ends: Pick<RevocationsOptions, "endWithGeneration" | "endWithAccount" | "findEnded">;
-  /** Adds a table, and the condition of the rows that end. Throws `DeclarationError` if it is not suitable, or if the service has already started. */
+  /**
+   * Adds a table, and the condition of the rows that end. Throws `DeclarationError` if it is not suitable, or if the
+   * service has already started.
+   */
   add(when: When, collection: Collection, ended?: Where): void;
   /**
-   * Returns the added tables that the service does not have, each with its fix. Without this check at the start, each change of a password
-   * would fail.
+   * Returns the added tables that the service does not have, each with its fix. Without this check at the start, each
+   * change of a password would fail.
    */
   mistakes(all: Assembled): readonly string[];
 }

@@ -17,7 +17,9 @@ export const noProof: LoginBody = {
   token: null,
 };
 
-/** Checks the first proof of a login. The response to a name and a password is the same for every reason of a failure. */
+/**
+ * Checks the first proof of a login. The response to a name and a password is the same for every reason of a failure.
+ */
 export async function proveFirst(
   { gate, passwords }: GateParts,
   context: Context,

@@ -23,9 +23,9 @@ export const requireAdministrator: Change = {
 const PAGE = 100;
 
 /**
- * Returns the changes that refuse the transaction (409 `last_admin`) if it removes the last active administrator who can log in. `leaving`
- * is the account before it is deleted, demoted or deactivated. Only an administrator with a usable password, a passkey or an outside login
- * counts. `now` in milliseconds since the epoch.
+ * Returns the changes that refuse the transaction (409 `last_admin`) if it removes the last active administrator who
+ * can log in. `leaving` is the account before it is deleted, demoted or deactivated. Only an administrator with a
+ * usable password, a passkey or an outside login counts. `now` in milliseconds since the epoch.
  */
 export async function keepAdministrator(parts: GateParts, leaving: Account, now: number): Promise<readonly Change[]> {
   if (leaving.role !== "admin" || !leaving.active) return [];
@@ -35,8 +35,8 @@ export async function keepAdministrator(parts: GateParts, leaving: Account, now:
     const login = id === leaving.id ? null : await findLogin(parts, { ...account, id, generation }, now);
     if (login === null) continue;
     const where = { all: [...activeAdministrator.all, equals("id", id), equals("generation", generation)] };
-    // Another request may remove the other administrator at the same time. The store then refuses the transaction as `OVERTAKEN`, and the
-    // rule is checked again.
+    // Another request may remove the other administrator at the same time. The store then refuses the transaction as
+    // `OVERTAKEN`, and the rule is checked again.
     const stays: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
     return [requireAdministrator, stays, ...login];
   }

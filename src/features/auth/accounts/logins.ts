@@ -109,8 +109,8 @@ async function list(parts: AccountsParts, context: Context) {
 }
 
 /**
- * The maximum number of attempts to end logins. An attempt fails if another request changes the account at the same time. The next attempt
- * reads the account again.
+ * The maximum number of attempts to end logins. An attempt fails if another request changes the account at the same
+ * time. The next attempt reads the account again.
  */
 const ATTEMPTS = 100;
 

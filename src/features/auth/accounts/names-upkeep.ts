@@ -17,8 +17,9 @@ import {
 import { makeRepeating, type Repeating } from "./repeating.ts";
 
 /*
- * Versions that do not know the table of folded names write usernames without it, before an upgrade and beside it. So each start compares all
- * usernames with the table in the background, and repeats this with growing pauses. It changes no username.
+ * Versions that do not know the table of folded names write usernames without it, before an upgrade and beside it. So
+ * each start compares all usernames with the table in the background, and repeats this with growing pauses. It changes
+ * no username.
  */
 
 /** The number of accounts that one query reads. */

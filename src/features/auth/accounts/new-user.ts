@@ -9,7 +9,10 @@ import { accountsCollection, firstGeneration } from "../records/accounts.ts";
 import { giveName } from "../records/given-names.ts";
 import { resolveDefault } from "./standard.ts";
 
-/** Returns the changes that create a user and the account with the same id. `at` is the position of the first change in the transaction. */
+/**
+ * Returns the changes that create a user and the account with the same id. `at` is the position of the first change in
+ * the transaction.
+ */
 export function insertUser(
   users: Mount,
   { name, email, username, role, passwordHash, now, ...more }: NewUser,

@@ -2,7 +2,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Observer } from "../../../core/observation.ts";
 import { makeFailureReporter } from "../../../feature/observers.ts";
 
-/** The pause before work is repeated, in milliseconds. It doubles, up to the longest pause, each time there was nothing to do. */
+/**
+ * The pause before work is repeated, in milliseconds. It doubles, up to the longest pause, each time there was nothing
+ * to do.
+ */
 const FIRST_PAUSE_MS = 5000;
 
 /** The shortest pause, as a multiple of the duration of the last pass. */

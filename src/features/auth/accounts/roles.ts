@@ -8,7 +8,8 @@ import { equals } from "../records/conditions.ts";
 /** Throws `DeclarationError` if a user has a role that is no longer declared, because its permissions are unknown. */
 export async function requireDeclaredRoles(store: Store, roles: readonly Role[]): Promise<void> {
   const sorted = roles.toSorted((one, other) => (one < other ? -1 : 1));
-  // Searches the ranges between the declared roles. So an index finds an undeclared role quickly, for any number of accounts.
+  // Searches the ranges between the declared roles. So an index finds an undeclared role quickly, for any number of
+  // accounts.
   const gaps = [null, ...sorted].map((role, at) => between(role, sorted[at] ?? null));
   for (const where of gaps) {
     const [row] = await store.list({ collection: accountsCollection, where, sort: [], limit: 1 });

@@ -15,8 +15,8 @@ import { requireGivenFields } from "./administered.ts";
 import { requireMayProbe } from "./taken.ts";
 
 /**
- * Returns the answer to `POST /users` without a credential if addresses are verified: a mail is sent, and the user is created when the
- * address is confirmed. The answer does not reveal whether there is an account with this address.
+ * Returns the answer to `POST /users` without a credential if addresses are verified: a mail is sent, and the user is
+ * created when the address is confirmed. The answer does not reveal whether there is an account with this address.
  */
 export function deferSignUps(parts: AccountsParts, administered: readonly string[]): Deferral {
   return {
@@ -66,7 +66,10 @@ async function signUp(parts: AccountsParts, context: Context, administered: read
   });
 }
 
-/** Returns the values of the users' own fields that the caller sent. The others get their defaults when the user is created. */
+/**
+ * Returns the values of the users' own fields that the caller sent. The others get their defaults when the user is
+ * created.
+ */
 function sentFields({ body }: Context, values: Readonly<Record<string, unknown>>): Newcomer["fields"] {
   const sent = isObject(body?.value) ? Object.keys(body.value) : [];
   const own = sent.filter((name) => name !== "name" && name !== "email" && Object.hasOwn(values, name));

@@ -22,8 +22,9 @@ export async function requireMayProbe({ throttle }: AccountsParts, context: Cont
 }
 
 /**
- * Ends the request (409) if another user has one of the names, before a hash is computed. Callers who are not administrators have a limit
- * on such checks. Always returns an empty list of changes, so that it can be the last step of a write (`complete`).
+ * Ends the request (409) if another user has one of the names, before a hash is computed. Callers who are not
+ * administrators have a limit on such checks. Always returns an empty list of changes, so that it can be the last step
+ * of a write (`complete`).
  */
 export async function requireFree(parts: AccountsParts, context: Context, names: NewNames): Promise<readonly Change[]> {
   const look = () => findTaken(parts, names);

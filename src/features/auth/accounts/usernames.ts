@@ -8,8 +8,8 @@ import type { AccountRecord, UsernameOrigin } from "../records/accounts.ts";
 import { isAdministrator } from "./taken.ts";
 
 /**
- * Ends the request if the caller may not choose this username for a user with this address. Administrators may choose any. The address of
- * another person is refused, because this person could then not use it.
+ * Ends the request if the caller may not choose this username for a user with this address. Administrators may choose
+ * any. The address of another person is refused, because this person could then not use it.
  */
 export function requireMayName(
   { takesOutsideLogins }: AccountsParts,
@@ -23,13 +23,17 @@ export function requireMayName(
   if (username.includes("@") && fold(username) !== fold(email)) throw invalid([addressOfAnother]);
 }
 
-/** True if a username that this caller chose follows the address: it is the address, because users choose no other one with `@`. */
+/**
+ * True if a username that this caller chose follows the address: it is the address, because users choose no other one
+ * with `@`.
+ */
 export function isOwnAddress(context: Context, username: string): boolean {
   return username.includes("@") && !isAdministrator(context);
 }
 
 /**
- * True if the stored username changes together with the address `email`: it is only the default, or the user chose the address as username.
+ * True if the stored username changes together with the address `email`: it is only the default, or the user chose the
+ * address as username.
  */
 export function followsEmail({ takesOutsideLogins }: AccountsParts, row: Row<AccountRecord>, email: string): boolean {
   if (takesOutsideLogins()) return false;

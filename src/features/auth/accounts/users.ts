@@ -101,8 +101,8 @@ async function createAccount(
   const { call } = context;
   return {
     async complete() {
-      // A create by an administrator without a password needs no hash, and its response may show that a name is taken. So no check is
-      // needed here: the store reports a taken name.
+      // A create by an administrator without a password needs no hash, and its response may show that a name is taken.
+      // So no check is needed here: the store reports a taken name.
       if (password !== undefined || !isAdministrator(context))
         await requireFree(parts, context, { id, email, username, isSignUp: true });
       const account = {
@@ -168,7 +168,8 @@ async function changeAccount(
     ...(name === account.username ? {} : { username: name }),
   };
   if (Object.keys(names).length > 0) await requireMayProbe(parts, context);
-  // A sent username that stays the same is no change. With another address, it decides that the username does not follow.
+  // A sent username that stays the same is no change. With another address, it decides that the username does not
+  // follow.
   const isNamed = username !== undefined && (isMoved || username !== account.username);
   const changed: readonly LoginPart[] = [
     ...(isMoved ? (["email"] as const) : []),
@@ -212,8 +213,8 @@ async function changeAccount(
 }
 
 /**
- * Returns the columns of an account whose address was changed: the new address is not proved. If the user chose it, the account may be
- * prepared for the owner of the mailbox.
+ * Returns the columns of an account whose address was changed: the new address is not proved. If the user chose it, the
+ * account may be prepared for the owner of the mailbox.
  */
 function unprovedAddress(context: Context) {
   return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" as const }) };
@@ -256,7 +257,10 @@ async function deleteAccount(parts: AccountsParts, { context, id }: Write<Users,
   };
 }
 
-/** Hashes a password. The hashes of one caller wait for each other. Ends the request if the caller's login was revoked during the wait. */
+/**
+ * Hashes a password. The hashes of one caller wait for each other. Ends the request if the caller's login was revoked
+ * during the wait.
+ */
 async function hashNew(
   { passwords }: AccountsParts,
   context: Context,

@@ -23,9 +23,10 @@ interface ProvedNewcomer extends Newcomer {
 }
 
 /**
- * Creates a user whose address is proved, with the password and the username of their choice. `also` are more changes for the transaction.
- * Ends the request if the registration is closed now (400 `invalid_link`), the password is too weak or a field is no longer valid (400), or
- * a name is taken (409). The names are checked before the hash and count as a probe.
+ * Creates a user whose address is proved, with the password and the username of their choice. `also` are more changes
+ * for the transaction. Ends the request if the registration is closed now (400 `invalid_link`), the password is too
+ * weak or a field is no longer valid (400), or a name is taken (409). The names are checked before the hash and count
+ * as a probe.
  */
 export async function createVerified(
   parts: AccountsParts,
@@ -79,8 +80,8 @@ function requireFields({ users }: AccountsParts, context: Context, { name, email
 }
 
 /**
- * Gives a user another address that is proved. Changes the username too, if it follows the address. Returns null if the user does not
- * exist.
+ * Gives a user another address that is proved. Changes the username too, if it follows the address. Returns null if the
+ * user does not exist.
  */
 export async function moveAddress(
   parts: AccountsParts,
@@ -110,7 +111,10 @@ export async function moveAddress(
   });
 }
 
-/** Returns the changes of an account whose address changes: older links and codes end, and the old address gets a notice. */
+/**
+ * Returns the changes of an account whose address changes: older links and codes end, and the old address gets a
+ * notice.
+ */
 export function addressMoved(
   { verifier, notify }: AccountsParts,
   account: Account,

@@ -145,8 +145,8 @@ async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
 }
 
 /**
- * Logs a caller in for the API token. Refuses a form from a page of another site. A browser sends forms without a preflight,
- * so the page could make its visitors guess passwords, each from a different address.
+ * Logs a caller in for the API token. Refuses a form from a page of another site. A browser sends forms without a
+ * preflight, so the page could make its visitors guess passwords, each from a different address.
  */
 async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
   if (context.body?.mediaType === formType) context.requireSameSite();

@@ -2,12 +2,15 @@ import { secretPart, type OpaqueToken } from "../../../core/crypto/opaque-token.
 import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
 
 /**
- * The size of each half of a secret, in bytes. One half proves that the secret was issued here, and the other half that it is still valid.
- * Each has 120 bits, which cannot be guessed.
+ * The size of each half of a secret, in bytes. One half proves that the secret was issued here, and the other half that
+ * it is still valid. Each has 120 bits, which cannot be guessed.
  */
 export const secretHalfBytes = 15;
 
-/** Returns the first half of every secret with this lookup id. After the row is deleted, it distinguishes a revoked secret from a guess. */
+/**
+ * Returns the first half of every secret with this lookup id. After the row is deleted, it distinguishes a revoked
+ * secret from a guess.
+ */
 export function deriveMark(lookup: string, key: Uint8Array): string {
   return secretPart(hmac(key, lookup), secretHalfBytes);
 }

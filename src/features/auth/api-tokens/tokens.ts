@@ -67,9 +67,9 @@ export type CheckedToken =
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
   /**
-   * Spends the admission and returns the user's token. If the user has a valid token, returns it, or ends the request (409) if it expires
-   * after `expiresAt`. Otherwise makes a token (`created`) that expires at `expiresAt` (milliseconds since the epoch). Default: it does not
-   * expire.
+   * Spends the admission and returns the user's token. If the user has a valid token, returns it, or ends the request
+   * (409) if it expires after `expiresAt`. Otherwise makes a token (`created`) that expires at `expiresAt`
+   * (milliseconds since the epoch). Default: it does not expire.
    */
   issue(
     admission: Admission,
@@ -85,7 +85,10 @@ export interface APITokens {
 
 /** The keys that are derived from one of the server's secrets. */
 interface Keyring {
-  /** Identifies the server's secret. Stored in the rows of tokens that are derived from that secret, and reveals nothing about it. */
+  /**
+   * Identifies the server's secret. Stored in the rows of tokens that are derived from that secret, and reveals nothing
+   * about it.
+   */
   readonly name: string;
   readonly key: Buffer;
   readonly markKey: Buffer;
@@ -107,11 +110,12 @@ export function storeAPITokens(options: TokensOptions): APITokens {
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 
   /**
-   * Returns the secret of a row. It is always the same, so a repeated request returns the same token. One half proves that the token is
-   * valid, the other that this service issued it. Returns null if its server secret was removed.
+   * Returns the secret of a row. It is always the same, so a repeated request returns the same token. One half proves
+   * that the token is valid, the other that this service issued it. Returns null if its server secret was removed.
    */
   function deriveSecret({ id: lookup, nonce, user_id }: TokenRecord): string | null {
-    // Older rows do not name a secret, because servers had only one at that time. Their tokens are derived from the oldest secret.
+    // Older rows do not name a secret, because servers had only one at that time. Their tokens are derived from the
+    // oldest secret.
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
     const living = hmac(keyring.key, `${lookup}|${user_id}|${nonce}`);
@@ -129,7 +133,8 @@ export function storeAPITokens(options: TokensOptions): APITokens {
     async issue(admission, now, expiresAt = null) {
       const account = Admission.spend(admission);
       const { id: userId } = account;
-      // Tries again if another request makes or revokes the token between the read and the write. Three attempts are enough if both happen.
+      // Tries again if another request makes or revokes the token between the read and the write. Three attempts are
+      // enough if both happen.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const existing = await findRow(userId);
         const stored = existing === null ? null : storedOf(existing);
@@ -200,7 +205,8 @@ function readExpiry({ expires_at }: TokenRecord): number | null {
 }
 
 /**
- * True if the token lives longer than an external login allows. The caller could not make such a token, so the caller must not receive it.
+ * True if the token lives longer than an external login allows. The caller could not make such a token, so the caller
+ * must not receive it.
  */
 function outlives(stored: TokenRecord, latest: number | null): boolean {
   return latest !== null && (readExpiry(stored) ?? Infinity) > latest;

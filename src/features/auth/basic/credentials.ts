@@ -17,7 +17,9 @@ export function parseBasicCredentials(credential: string): BasicCredentials | nu
   return colon === -1 ? null : { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Decodes Base64. Accepts only the canonical form: with padding, without spaces, and with unused bits that are zero. */
+/**
+ * Decodes Base64. Accepts only the canonical form: with padding, without spaces, and with unused bits that are zero.
+ */
 function decode(credential: string): string | null {
   const bytes = Buffer.from(credential, "base64");
   if (bytes.toString("base64") !== credential) return null;

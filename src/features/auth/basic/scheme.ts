@@ -79,7 +79,10 @@ export function basic(options: BasicOptions): Scheme {
   });
 }
 
-/** True if the remembered login is still valid. It ends if the password or username changes, or if all logins of the account end. */
+/**
+ * True if the remembered login is still valid. It ends if the password or username changes, or if all logins of the
+ * account end.
+ */
 function isSameLogin(now: Account, then: Account): boolean {
   return now.passwordHash === then.passwordHash && now.generation === then.generation && now.username === then.username;
 }

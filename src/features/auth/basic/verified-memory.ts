@@ -5,7 +5,10 @@ import type { Account } from "../records/accounts.ts";
 export interface VerifiedMemory {
   /** Returns the key of a credential. It reveals nothing of the credential outside this process. */
   deriveKey(credential: string): string;
-  /** Returns the account as it was when the credential was verified. Returns null if there is no entry, or if it has expired. */
+  /**
+   * Returns the account as it was when the credential was verified. Returns null if there is no entry, or if it has
+   * expired.
+   */
   find(key: string, now: number): Account | null;
   remember(key: string, account: Account, now: number): void;
   forget(key: string): void;

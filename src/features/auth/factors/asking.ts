@@ -30,7 +30,10 @@ type FactorObject = {
   readonly [name: string]: JSONValue | undefined;
 };
 
-/** Returns the problem that asks for another proof. If the login needs a proof by mail, first sends the mail with the code. */
+/**
+ * Returns the problem that asks for another proof. If the login needs a proof by mail, first sends the mail with the
+ * code.
+ */
 export async function askFor(parts: GateParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   if (await needsMail(parts, waiting.account, waiting.login))
     await parts.gate.mail.step?.send(context, waiting.account, "enrolment");
@@ -38,8 +41,8 @@ export async function askFor(parts: GateParts, context: Context, waiting: Waitin
 }
 
 /**
- * Returns the problem that names the missing proofs. It also contains the secret name with which the client continues the waiting login:
- * in a cookie if the login will set a cookie, otherwise in the body.
+ * Returns the problem that names the missing proofs. It also contains the secret name with which the client continues
+ * the waiting login: in a cookie if the login will set a cookie, otherwise in the body.
  */
 export async function stillNeeded(parts: GateParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   const { call } = context;
@@ -90,7 +93,10 @@ export function needsEnrolment({ rule }: GateParts, account: Account): boolean {
   return (account.factors ?? 0) === 0 && mustHaveFactor(account.role, rule);
 }
 
-/** Returns true if the client must prove a code by mail before the account adds its first factor, and has not done so yet. */
+/**
+ * Returns true if the client must prove a code by mail before the account adds its first factor, and has not done so
+ * yet.
+ */
 export async function needsMail(parts: GateParts, account: Account, login: PendingLogin): Promise<boolean> {
   const { step } = parts.gate.mail;
   if (step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
@@ -99,8 +105,9 @@ export async function needsMail(parts: GateParts, account: Account, login: Pendi
 }
 
 /**
- * True if the user signed up by mail in the ten minutes before this login by password began. The mail then was the proof of the mailbox: the
- * request with its code created the user and set the password. Users of a provider log in without a password.
+ * True if the user signed up by mail in the ten minutes before this login by password began. The mail then was the
+ * proof of the mailbox: the request with its code created the user and set the password. Users of a provider log in
+ * without a password.
  */
 function hasJustSignedUp({ createdAt, emailVerifiedAt, emailOrigin }: Account, login: PendingLogin): boolean {
   const age = login.expiresAt - LIFE_MS - Date.parse(createdAt);
@@ -108,12 +115,17 @@ function hasJustSignedUp({ createdAt, emailVerifiedAt, emailOrigin }: Account, l
   return login.proofs.some(({ method }) => method === "pwd");
 }
 
-/** Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body. */
+/**
+ * Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body.
+ */
 export function resolvePlace({ gate }: GateParts, { beginning, options }: PendingLogin): "cookie" | "text" {
   return gate.beginnings.get(beginning)?.carriedIn(options) ?? "text";
 }
 
-/** Returns the proofs with which an account without a password and without factors confirms a login: its providers, and a mail. */
+/**
+ * Returns the proofs with which an account without a password and without factors confirms a login: its providers, and
+ * a mail.
+ */
 async function findFurtherProofs(
   parts: GateParts,
   context: Context,

@@ -26,7 +26,10 @@ export interface AssembledGate {
   readonly parts: GateParts;
   /** Returns the endpoints. Called after every feature is set up. */
   endpoints(): readonly Endpoint[];
-  /** Returns the reasons why the service cannot enforce its rule about second factors. Called after every feature is set up. */
+  /**
+   * Returns the reasons why the service cannot enforce its rule about second factors. Called after every feature is set
+   * up.
+   */
   mistakes(all: Assembled, takesOutsideLogins: boolean): readonly string[];
   upkeep(now: number): readonly Change[];
   /** Ends the logins that the rule refuses. Called at the start. */

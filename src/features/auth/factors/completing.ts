@@ -219,7 +219,9 @@ export async function confirm(parts: GateParts, context: Context, proved: Proved
   return reply;
 }
 
-/** Returns the error for a request that was too late: another request has completed this login or used the same code. */
+/**
+ * Returns the error for a request that was too late: another request has completed this login or used the same code.
+ */
 async function lost(parts: GateParts, { call }: Context, { key }: PendingLogin): Promise<Error> {
   return (await parts.pending.isWaiting(key)) ? wrong(parts, call) : expired(parts, call);
 }

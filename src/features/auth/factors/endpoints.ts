@@ -126,8 +126,8 @@ export function gateEndpoints(parts: GateParts): readonly Endpoint[] {
 }
 
 /**
- * Ends the request if a page of another site sent it, because any site can make a browser send a form. It runs before the body is read, so
- * it refuses JSON too.
+ * Ends the request if a page of another site sent it, because any site can make a browser send a form. It runs before
+ * the body is read, so it refuses JSON too.
  */
 function fromOwnPage(context: Context): void {
   context.requireSameSite();
@@ -161,7 +161,10 @@ async function completeLogin(parts: GateParts, context: Context): Promise<Reply>
   }
 }
 
-/** Returns true if the request's login is not complete and waits. The page of a confirmation is the response of its form. */
+/**
+ * Returns true if the request's login is not complete and waits. The page of a confirmation is the response of its
+ * form.
+ */
 async function waitsForFactor(parts: GateParts, context: Context, pending: string | null): Promise<boolean> {
   try {
     return (await requirePending(parts, context, pending)).login.purpose === "login";
@@ -172,8 +175,8 @@ async function waitsForFactor(parts: GateParts, context: Context, pending: strin
 }
 
 /**
- * True if the response shows recovery codes. They are shown only once, so the response to a form must be a page with them and not a
- * redirect.
+ * True if the response shows recovery codes. They are shown only once, so the response to a form must be a page with
+ * them and not a redirect.
  */
 function showsCodes({ body }: Reply): boolean {
   return (

@@ -32,8 +32,9 @@ export function requireKind({ gate }: GateParts, name: string): FactorKind {
 }
 
 /**
- * Ends the request with 409 if the account gets its first factor while its user chose the address and never proved it. The owner of the
- * mailbox may be another person, whose first proof would end the factor. An address without a mailbox has no owner.
+ * Ends the request with 409 if the account gets its first factor while its user chose the address and never proved it.
+ * The owner of the mailbox may be another person, whose first proof would end the factor. An address without a mailbox
+ * has no owner.
  */
 export async function requireProvedAddress(parts: GateParts, account: Account): Promise<void> {
   if ((account.factors ?? 0) > 0 || !isPrepared(account) || !parts.verifiesAddresses()) return;
@@ -44,14 +45,17 @@ export async function requireProvedAddress(parts: GateParts, account: Account): 
 }
 
 /**
- * True if the caller has no recent proof of a factor apart from a recovery code, or from a factor that such a login added. Then the new
- * factor confirms no change of factors for a day. Otherwise a recovery code would change all factors after all, in two steps.
+ * True if the caller has no recent proof of a factor apart from a recovery code, or from a factor that such a login
+ * added. Then the new factor confirms no change of factors for a day. Otherwise a recovery code would change all
+ * factors after all, in two steps.
  */
 export function isByRecovery({ call, identity }: Context, account: Account): boolean {
   return (account.factors ?? 0) > 0 && !isConfirmed(identity!, call.now, { allowsRecovery: false });
 }
 
-/** Starts a new factor. The factor is active after its first right answer. `pending` is the waiting login that adds it. */
+/**
+ * Starts a new factor. The factor is active after its first right answer. `pending` is the waiting login that adds it.
+ */
 export async function enrol(
   parts: GateParts,
   call: Call,
@@ -90,8 +94,8 @@ export async function enrol(
 export interface Activation {
   readonly changes: readonly Change[];
   /**
-   * The account after these changes, for the login that continues. It is computed and not read again. So if the password
-   * changes at the same time, this account has the older generation, and the login ends too.
+   * The account after these changes, for the login that continues. It is computed and not read again. So if the
+   * password changes at the same time, this account has the older generation, and the login ends too.
    */
   readonly account: Account;
   /** Shown once, if this is the first factor. */

@@ -197,8 +197,8 @@ async function remove(parts: GateParts, context: FactorContext): Promise<Reply> 
 }
 
 /**
- * Returns the account of the path. Ends the request with 403 if it is not the caller's own: only users themselves add factors and make
- * recovery codes.
+ * Returns the account of the path. Ends the request with 403 if it is not the caller's own: only users themselves add
+ * factors and make recovery codes.
  */
 async function requireOwnAccount(parts: GateParts, context: Context): Promise<Account> {
   const account = await requireAccount(parts, context);

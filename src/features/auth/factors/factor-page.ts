@@ -3,9 +3,9 @@ import { Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 
 /**
- * Returns the redirect of a browser to the page that asks for the second factor, for a problem that this page shows. A page that exists only
- * as the response of a form is lost when a phone restores the tab, and after Back. `page` is the path of the page without the base path, or
- * null if the service has no such page. Throws every other error again.
+ * Returns the redirect of a browser to the page that asks for the second factor, for a problem that this page shows. A
+ * page that exists only as the response of a form is lost when a phone restores the tab, and after Back. `page` is the
+ * path of the page without the base path, or null if the service has no such page. Throws every other error again.
  */
 export function redirectToFactorPage(
   context: Context,

@@ -7,7 +7,9 @@ import { clearedPendingCookie } from "../gate/cookie.ts";
 import type { GateParts } from "../gate/parts.ts";
 import { confirm, requirePending } from "./completing.ts";
 
-/** Returns the confirmation that the cookie of a request names. Ends the request (401 `login_expired`) if there is none. */
+/**
+ * Returns the confirmation that the cookie of a request names. Ends the request (401 `login_expired`) if there is none.
+ */
 export async function requireConfirmation(parts: GateParts, context: Context): Promise<WaitingConfirmation> {
   const { login } = await requirePending(parts, context, null);
   if (login.purpose !== "confirm") throw expired(parts, context);
@@ -15,8 +17,9 @@ export async function requireConfirmation(parts: GateParts, context: Context): P
 }
 
 /**
- * Confirms a login with the proof of another party. Returns the response that renews the login. Ends the request (401 `login_expired`)
- * if the confirmation or its login has ended, and (401 `factor_required`) if the proofs are not enough for the account.
+ * Confirms a login with the proof of another party. Returns the response that renews the login. Ends the request (401
+ * `login_expired`) if the confirmation or its login has ended, and (401 `factor_required`) if the proofs are not enough
+ * for the account.
  */
 export async function confirmFromOutside(
   parts: GateParts,

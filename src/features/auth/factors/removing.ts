@@ -16,14 +16,17 @@ export interface FactorRemoval {
   readonly account: Account;
   readonly factor: StoredFactor;
   /**
-   * The user's own identity. Null if an administrator or the command line deletes the factor, which ends every login of the user.
+   * The user's own identity. Null if an administrator or the command line deletes the factor, which ends every login of
+   * the user.
    */
   readonly own: Pick<Identity, "family" | "sessionId" | "proofs"> | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Deletes a factor. Ends the request if it is the last one of an account that must have one, or the last way to log in. */
+/**
+ * Deletes a factor. Ends the request if it is the last one of an account that must have one, or the last way to log in.
+ */
 export async function removeFactor(parts: GateParts, removal: FactorRemoval): Promise<void> {
   const { account, factor, own, now } = removal;
   const isOwn = own !== null;
@@ -55,8 +58,8 @@ export async function removeFactor(parts: GateParts, removal: FactorRemoval): Pr
 }
 
 /**
- * Returns the changes that end the logins of a deleted factor: a thief of a passkey is still logged in with it. The login of the caller
- * stays if it has another proof, because it was confirmed just now.
+ * Returns the changes that end the logins of a deleted factor: a thief of a passkey is still logged in with it. The
+ * login of the caller stays if it has another proof, because it was confirmed just now.
  */
 async function endBegunLogins(parts: GateParts, removal: FactorRemoval): Promise<readonly Change[]> {
   const { account, factor, own, now } = removal;

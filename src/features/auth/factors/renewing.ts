@@ -13,8 +13,8 @@ export interface RenewedLogin {
 
 /**
  * Starts the caller's login again, because the first factor ends every login of the account. The new login has the
- * earlier proofs and the new one. Returns null if the caller's credential is not a login, for example Basic, or if these
- * proofs are not enough for an account with a factor.
+ * earlier proofs and the new one. Returns null if the caller's credential is not a login, for example Basic, or if
+ * these proofs are not enough for an account with a factor.
  */
 export async function renewLogin(
   parts: GateParts,

@@ -15,8 +15,9 @@ async function findSubject({ throttle }: GateParts, call: Call, account: Account
 }
 
 /**
- * Checks the answer of a factor. Counts a try before the check, and removes this try again if the answer is right. Returns null if the
- * answer is wrong. Ends the request with 429 after too many wrong answers. The tenth wrong answer in an hour sends a notice.
+ * Checks the answer of a factor. Counts a try before the check, and removes this try again if the answer is right.
+ * Returns null if the answer is wrong. Ends the request with 429 after too many wrong answers. The tenth wrong answer
+ * in an hour sends a notice.
  */
 export async function tryAnswer(
   parts: GateParts,

@@ -9,9 +9,9 @@ const gateKey = Symbol("gate");
 let make: (account: Account, proofs: readonly Proof[], notices?: readonly Change[]) => Admission;
 
 /**
- * The right to start one login of an account. Only the gate and `vouch` make an admission, after they have decided that the proofs are
- * enough. Code that starts a login must have an admission as a parameter and spend it once. TypeScript code that skips the gate does not
- * compile, and JavaScript code that skips it throws.
+ * The right to start one login of an account. Only the gate and `vouch` make an admission, after they have decided that
+ * the proofs are enough. Code that starts a login must have an admission as a parameter and spend it once. TypeScript
+ * code that skips the gate does not compile, and JavaScript code that skips it throws.
  */
 export class Admission {
   readonly proofs: readonly Proof[];
@@ -24,8 +24,8 @@ export class Admission {
    */
   readonly generation: number;
   /**
-   * The changes that notify the user if another user makes a credential for this account. They are written in the transaction that creates
-   * the credential. If the user already has an API token, they are written alone.
+   * The changes that notify the user if another user makes a credential for this account. They are written in the
+   * transaction that creates the credential. If the user already has an API token, they are written alone.
    */
   readonly notices: readonly Change[];
   readonly #account: Account;
@@ -58,14 +58,17 @@ export class Admission {
   }
 }
 
-/** Makes an admission. Only the gate and `vouch` may call it: `tests/project/house.test.ts` has the list of files that may import it. */
+/**
+ * Makes an admission. Only the gate and `vouch` may call it: `tests/project/house.test.ts` has the list of files that
+ * may import it.
+ */
 export function admit(account: Account, proofs: readonly Proof[], notices: readonly Change[] = []): Admission {
   return make(account, proofs, notices);
 }
 
 /**
- * Makes an admission for tests, as the operator of the machine. Its only proof is `operator`, which has level 2. `now` in
- * milliseconds since the epoch.
+ * Makes an admission for tests, as the operator of the machine. Its only proof is `operator`, which has level 2. `now`
+ * in milliseconds since the epoch.
  *
  * @example
  * ```ts

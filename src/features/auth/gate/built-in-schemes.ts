@@ -4,8 +4,8 @@ import { made } from "../../../core/copy.ts";
 const builtIn = new WeakSet<Scheme>();
 
 /**
- * Marks a scheme whose identities say which level their account needs (`identityOf`). The gate reads the account itself for any other
- * scheme.
+ * Marks a scheme whose identities say which level their account needs (`identityOf`). The gate reads the account itself
+ * for any other scheme.
  */
 export function builtInScheme(scheme: Scheme): Scheme {
   builtIn.add(scheme);

@@ -15,27 +15,35 @@ export type SecondFactorRule = "optional" | "admins" | "everyone";
 export type BeginningOptions = Readonly<Record<string, JSONValue>>;
 
 /**
- * A kind of login: a session, a token pair, an API token. It is registered by name in `setUp` (`logins.registerLogin`), so
- * that the gate can start it later if the login waits for a factor.
+ * A kind of login: a session, a token pair, an API token. It is registered by name in `setUp` (`logins.registerLogin`),
+ * so that the gate can start it later if the login waits for a factor.
  */
 export interface Beginning<O extends BeginningOptions = BeginningOptions> {
   /** In lower case with hyphens. Unique among the kinds of logins of the service. */
   readonly name: string;
   /**
-   * Returns the place of the new credential in the response: a cookie, or text in the body. The name of a waiting login (`pending`) is sent
-   * in the same place.
+   * Returns the place of the new credential in the response: a cookie, or text in the body. The name of a waiting login
+   * (`pending`) is sent in the same place.
    */
   carriedIn(options: O): "cookie" | "text";
-  /** Starts the login and spends the admission. Returns the response that the first request would have had without the second step. */
+  /**
+   * Starts the login and spends the admission. Returns the response that the first request would have had without the
+   * second step.
+   */
   start(context: Context, admission: Admission, options: O): Promise<Reply>;
-  /** Returns the login of this kind in the caller's request, which can then be confirmed. Returns null if there is none. */
+  /**
+   * Returns the login of this kind in the caller's request, which can then be confirmed. Returns null if there is none.
+   */
   current?(context: Context): Current<O> | null;
   /**
-   * Stores the new proofs of a confirmed login: a session gets a new id, and a token family gets a new access token. Returns null if the
-   * login was revoked after its confirmation started.
+   * Stores the new proofs of a confirmed login: a session gets a new id, and a token family gets a new access token.
+   * Returns null if the login was revoked after its confirmation started.
    */
   renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply | null>;
-  /** True if the login with this id (`Current.id`) has not ended. `now` in milliseconds since the epoch. Left out: it never counts as live. */
+  /**
+   * True if the login with this id (`Current.id`) has not ended. `now` in milliseconds since the epoch. Left out: it
+   * never counts as live.
+   */
   isLive?(id: string, now: number): Promise<boolean>;
 }
 
@@ -77,7 +85,10 @@ export interface StoredFactor<D extends JSONValue = JSONValue> {
    * The waiting login that adds this factor. Null if a user who is logged in adds it, and null for every active factor.
    */
   readonly pending: string | null;
-  /** RFC 3339: until then, the factor confirms no change of factors. Null for factors that no login by recovery code added. */
+  /**
+   * RFC 3339: until then, the factor confirms no change of factors. Null for factors that no login by recovery code
+   * added.
+   */
   readonly heldUntil: string | null;
   readonly revision: number;
 }
@@ -94,7 +105,10 @@ export interface FirstProofBody {
   readonly token: string | null;
 }
 
-/** A first proof other than a password, for `POST /api/session/` and `POST /api/token/`. Registered in `setUp` (`logins.registerFirstProof`). */
+/**
+ * A first proof other than a password, for `POST /api/session/` and `POST /api/token/`. Registered in `setUp`
+ * (`logins.registerFirstProof`).
+ */
 export interface FirstProof {
   /** The members of the body that this proof needs. `prove` is called if all of them are present. */
   readonly members: readonly (keyof FirstProofBody)[];
@@ -103,11 +117,14 @@ export interface FirstProof {
 }
 
 /**
- * The proof by mail that the gate asks for before a user adds the first factor during a login. Otherwise a caller who knows only the password
- * could add a factor. Registered in `setUp` (`factors.registerMailStep`).
+ * The proof by mail that the gate asks for before a user adds the first factor during a login. Otherwise a caller who
+ * knows only the password could add a factor. Registered in `setUp` (`factors.registerMailStep`).
  */
 export interface MailStep {
-  /** Returns false if no mailbox can have the account's address. Such an account adds its first factor without a code by mail. */
+  /**
+   * Returns false if no mailbox can have the account's address. Such an account adds its first factor without a code by
+   * mail.
+   */
   reaches(account: Account): Promise<boolean>;
   /** Sends a code to the account's address, within the limits of mails. */
   send(context: Context, account: Account, purpose: MailStepPurpose): Promise<void>;
@@ -115,7 +132,10 @@ export interface MailStep {
   check(context: Context, account: Account, code: string, purpose: MailStepPurpose): Promise<readonly Change[] | null>;
 }
 
-/** The purpose of a code by mail: to add the first factor, or to confirm a login. A code of one purpose does not serve the other. */
+/**
+ * The purpose of a code by mail: to add the first factor, or to confirm a login. A code of one purpose does not serve
+ * the other.
+ */
 export type MailStepPurpose = "enrolment" | "confirmation";
 
 /** The answer that a caller sends for a factor: `code` or `credential`. */
@@ -132,8 +152,8 @@ export interface FactorSuccess<D extends JSONValue = JSONValue> {
   readonly proof: Omit<Proof, "at" | "factor">;
   readonly data: D;
   /**
-   * A unique name of the factor, for kinds that log in without a username: the id of a passkey. Stored when the factor is
-   * confirmed.
+   * A unique name of the factor, for kinds that log in without a username: the id of a passkey. Stored when the factor
+   * is confirmed.
    */
   readonly handle?: string;
 }
@@ -147,8 +167,8 @@ export interface Enrolment<D extends JSONValue = JSONValue> {
 }
 
 /**
- * A kind of factor, registered in `setUp` (`factors.registerFactorKind`). A third party can write one. `D` is the type of the
- * data that it stores.
+ * A kind of factor, registered in `setUp` (`factors.registerFactorKind`). A third party can write one. `D` is the type
+ * of the data that it stores.
  */
 export interface FactorKind<D extends JSONValue = JSONValue> {
   /** In lower case: `totp`, `passkey`. */
@@ -158,7 +178,10 @@ export interface FactorKind<D extends JSONValue = JSONValue> {
   readonly answeredBy: "code" | "credential";
   /** Starts a new factor of an account. `others` are the active factors of this kind. */
   enrol(call: Call, account: Account, label: string, others: readonly StoredFactor<D>[]): Eventually<Enrolment<D>>;
-  /** Checks the first answer of a new factor. Returns the data that the factor stores from now on. Returns null if the answer is wrong. */
+  /**
+   * Checks the first answer of a new factor. Returns the data that the factor stores from now on. Returns null if the
+   * answer is wrong.
+   */
   confirm(
     call: Call,
     account: Account,
@@ -179,11 +202,14 @@ export interface FactorKind<D extends JSONValue = JSONValue> {
     pendingId: string,
   ): Eventually<FactorSuccess<D> | null>;
   /**
-   * Returns which of these active factors an answer belongs to, also if the caller named another one of this kind. Returns null if there
-   * is none.
+   * Returns which of these active factors an answer belongs to, also if the caller named another one of this kind.
+   * Returns null if there is none.
    */
   find?(factors: readonly StoredFactor<D>[], answer: FactorAnswer): StoredFactor<D> | null;
-  /** True if this factor is enough to log in without a password: a passkey that checks the person with a PIN or a fingerprint. */
+  /**
+   * True if this factor is enough to log in without a password: a passkey that checks the person with a PIN or a
+   * fingerprint.
+   */
   logsInAlone?(factor: StoredFactor<D>): boolean;
 }
 
@@ -198,8 +224,8 @@ export interface OutsideWay {
 }
 
 /**
- * Finds the pages of other parties that confirm a login of an account with neither a password nor a factor. Registered in `setUp`
- * (`confirming.registerOutsideConfirmation`).
+ * Finds the pages of other parties that confirm a login of an account with neither a password nor a factor. Registered
+ * in `setUp` (`confirming.registerOutsideConfirmation`).
  */
 export type FindOutsideWays = (context: Context, account: Account) => Promise<readonly OutsideWay[]>;
 
@@ -234,12 +260,15 @@ export type Notice =
   | "role_changed";
 
 /**
- * Returns the changes that send a notice, for the transaction of the event. `to` is the receiver. Default: the address that the user has
- * after the event. The notice of a changed address is sent to the old address. `now` in milliseconds since the epoch.
+ * Returns the changes that send a notice, for the transaction of the event. `to` is the receiver. Default: the address
+ * that the user has after the event. The notice of a changed address is sent to the old address. `now` in milliseconds
+ * since the epoch.
  */
 export type Notify = (notice: Notice, account: Account, now: number, to?: string) => readonly Change[];
 
-/** Rows of a collection with a `user_id`, each of which lets its user log in because another party vouches for the user. */
+/**
+ * Rows of a collection with a `user_id`, each of which lets its user log in because another party vouches for the user.
+ */
 export interface OutsideLogin {
   readonly collection: Collection;
   /** Only these rows. Default: all. */

@@ -14,8 +14,9 @@ const PAGE = 200;
 const MOST_ATTEMPTS = 5;
 
 /**
- * Ends, at the start, every login of level 1 of the accounts that must have a factor and have none. They stay ended if the rule is taken
- * away again. Each account is marked until its next login of level 1, so a start that was interrupted goes on with the rest.
+ * Ends, at the start, every login of level 1 of the accounts that must have a factor and have none. They stay ended if
+ * the rule is taken away again. Each account is marked until its next login of level 1, so a start that was interrupted
+ * goes on with the rest.
  */
 export async function endWeakLogins(parts: Parts, now: number): Promise<void> {
   const { store, rule } = parts;
@@ -45,7 +46,9 @@ export async function endWeakLoginsOf(parts: Parts, userId: number, now: number)
   }
 }
 
-/** Returns the changes that end the logins of level 1 of an account, for example when its user becomes an administrator. */
+/**
+ * Returns the changes that end the logins of level 1 of an account, for example when its user becomes an administrator.
+ */
 export async function weakLoginsEnd(
   { revocations, rule }: Omit<Parts, "store">,
   account: Account,

@@ -54,8 +54,8 @@ export const RECOVERY = "recovery";
 /** The factors of a store. */
 export interface Factors {
   /**
-   * Returns the active factors of an account, with the row of its recovery codes, and the factors that the waiting login `pending` adds.
-   * Oldest first.
+   * Returns the active factors of an account, with the row of its recovery codes, and the factors that the waiting
+   * login `pending` adds. Oldest first.
    */
   list(userId: number, pending?: string): Promise<readonly StoredFactor[]>;
   /** Returns the changes that refuse a further factor of an account with too many. */
@@ -65,7 +65,10 @@ export interface Factors {
   /** Returns the active factor with this handle, of any account. Returns null if there is none. */
   findByHandle(handle: string): Promise<StoredFactor | null>;
   insert(factor: NewFactor, now: number): ChangeOf<typeof factorsCollection>;
-  /** Returns the change that stores the data of an accepted answer. The outcome is stale if the factor has changed since it was read. */
+  /**
+   * Returns the change that stores the data of an accepted answer. The outcome is stale if the factor has changed since
+   * it was read.
+   */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
   activate(factor: StoredFactor, data: JSONValue, handle: string | null, now: number): Change;
   delete(factor: StoredFactor): Change;
@@ -94,7 +97,8 @@ export function makeFactors(store: Store): Factors {
     keepRoom(userId, pending) {
       const own: Where =
         pending === null ? { column: "pending", operator: "null", value: true } : equals("pending", pending);
-      // The factors that other waiting logins add do not count. Otherwise a caller who knows only the password could use all places up.
+      // The factors that other waiting logins add do not count. Otherwise a caller who knows only the password could
+      // use all places up.
       const counted: Where = { any: [isActive, own] };
       const where: Where = { all: [ofUser(userId), { column: "kind", operator: "ne", value: RECOVERY }, counted] };
       return [{ kind: "require", collection, where, atMost: MOST_FACTORS - 1, name: "too_many" }];

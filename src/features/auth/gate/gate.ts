@@ -29,8 +29,8 @@ type Parts = Pick<
 >;
 
 /**
- * Makes the gate of one service: the code that completes every login. `askFor` returns the problem that asks the client of a waiting login
- * for the next proof.
+ * Makes the gate of one service: the code that completes every login. `askFor` returns the problem that asks the client
+ * of a waiting login for the next proof.
  */
 export function makeGate(parts: Parts, askFor: (context: Context, waiting: WaitingLogin) => Promise<Problem>): Gate {
   const { accounts, rule, pending } = parts;
@@ -126,7 +126,10 @@ function register<T extends { readonly name: string }>(kinds: Map<string, T>, ki
   kinds.set(kind.name, kind);
 }
 
-/** Marks the proof of a factor that confirms no change of factors yet. So code that checks a first proof cannot forget it. */
+/**
+ * Marks the proof of a factor that confirms no change of factors yet. So code that checks a first proof cannot forget
+ * it.
+ */
 function withHold({ used }: Pick<LoginAttempt, "used">, proof: Proof): Proof {
   return used === undefined || proof.factor !== String(used.factor.id)
     ? proof
@@ -145,8 +148,8 @@ const insufficient: Rejection = {
 };
 
 /**
- * Adds the proofs of the credential to the identity, as its scheme declares them. If the scheme does not declare its proofs, the identity
- * gets level 1 and no proof.
+ * Adds the proofs of the credential to the identity, as its scheme declares them. If the scheme does not declare its
+ * proofs, the identity gets level 1 and no proof.
  */
 function withProofs({ proves }: Scheme, identity: Identity): Identity {
   if (proves === "each") return withOwnProofs(identity);
@@ -176,8 +179,9 @@ function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {
 
 /**
  * Makes the admission of a complete login and writes its results: the time of the login, the known address, the cleared
- * failures and the used one-time password. Returns null if another request used up the same proof. The login belongs to the
- * given generation of the account. So if the account's logins are revoked at the same time, this login is revoked too.
+ * failures and the used one-time password. Returns null if another request used up the same proof. The login belongs to
+ * the given generation of the account. So if the account's logins are revoked at the same time, this login is revoked
+ * too.
  */
 async function admitLogin(
   parts: Parts,
@@ -186,7 +190,8 @@ async function admitLogin(
   more: readonly Change[],
 ): Promise<Admission | null> {
   const withPassword = proofs.some(({ method }) => method === "pwd");
-  // A password that was used in the meantime completes no other login. A new one-time password has ended the logins that waited before it.
+  // A password that was used in the meantime completes no other login. A new one-time password has ended the logins
+  // that waited before it.
   const isOnce = withPassword && (account.passwordOnce ?? null) !== null;
   // An older version may have written the hash without the mark, or with a mark that is no longer needed.
   const hash =
@@ -204,8 +209,8 @@ async function admitLogin(
       : {}),
   };
   const collection = accountsCollection;
-  // Writes nothing into the account if the password was changed after it was checked. The login then has an older generation, which is
-  // not valid.
+  // Writes nothing into the account if the password was changed after it was checked. The login then has an older
+  // generation, which is not valid.
   const isSame = withPassword
     ? [equals("id", account.id), equals("password_hash", storedHash)]
     : [equals("id", account.id)];
@@ -220,8 +225,8 @@ async function admitLogin(
     const { kind } = await parts.store.write({ changes });
     return kind === "written" ? admit(account, proofs) : null;
   } catch (error) {
-    // With a full disk, a login with enough proofs is still accepted, unless this write must use up a proof. The store has logged the
-    // error.
+    // With a full disk, a login with enough proofs is still accepted, unless this write must use up a proof. The store
+    // has logged the error.
     if (!(error instanceof StoreUnavailable) || isOnce || more.length > 0) throw error;
     return admit(account, proofs);
   }

@@ -73,19 +73,20 @@ export interface ProvedLogin extends Pick<LoginAttempt, "account" | "storedHash"
 /** Decides for every login whether the proofs are enough. Writes nothing before that. */
 export interface Gate {
   /**
-   * Starts the login if its proofs are enough for its account. Otherwise ends the request with 401 `factor_required`, which names the
-   * waiting login, or with 401 `invalid_credentials` if the account may not log in.
+   * Starts the login if its proofs are enough for its account. Otherwise ends the request with 401 `factor_required`,
+   * which names the waiting login, or with 401 `invalid_credentials` if the account may not log in.
    */
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
   /**
    * Admits a waiting login after its last proof. `more` are changes for the same transaction. The account of `login` is
-   * the account after these changes. Returns null if another request has used the same proof first. Ends the request with
-   * 401 `factor_required` if the proofs are not enough for the account.
+   * the account after these changes. Returns null if another request has used the same proof first. Ends the request
+   * with 401 `factor_required` if the proofs are not enough for the account.
    */
   admitLogin(call: Call, login: ProvedLogin, more: readonly Change[]): Promise<Admission | null>;
   /**
    * Makes the admission of a confirmed login, and writes the changes that use up its proof. Returns null if another
-   * request has used the same proof first. Ends the request with 401 `factor_required` if the proofs are not enough for the account.
+   * request has used the same proof first. Ends the request with 401 `factor_required` if the proofs are not enough for
+   * the account.
    */
   admitConfirmed(call: Call, login: ProvedLogin, changes: readonly Change[]): Promise<Admission | null>;
   /** Decides whether an accepted credential proves enough for its account. */

@@ -36,7 +36,10 @@ export const pendingLoginsCollection = table({
     tries: integer(),
     created_at: dateTime(),
     expires_at: dateTime(),
-    /** The client's network, with a mark if the account logged in from it before. Null in rows that are older than this column. */
+    /**
+     * The client's network, with a mark if the account logged in from it before. Null in rows that are older than this
+     * column.
+     */
     network: text({ optional: true }),
   },
   indexes: [["user_id", "created_at"], ["expires_at"]],
@@ -74,15 +77,19 @@ const nameForm = /^[\w-]{43}$/;
 /** The waiting logins of a store. Times in milliseconds since the epoch. */
 export interface PendingLogins {
   /**
-   * Stores a waiting login. `name` is for the client and is not stored. If the account has more than ten waiting logins from the client's
-   * network, ends the oldest one of this network. So a caller elsewhere who knows the password does not end the login of the owner.
+   * Stores a waiting login. `name` is for the client and is not stored. If the account has more than ten waiting logins
+   * from the client's network, ends the oldest one of this network. So a caller elsewhere who knows the password does
+   * not end the login of the owner.
    */
   create(
     account: Account,
     login: NewPending,
     call: Call,
   ): Promise<{ readonly name: string; readonly login: PendingLogin }>;
-  /** Returns the waiting login with this name. Returns null if it is unknown, completed or expired, or has no tries left. */
+  /**
+   * Returns the waiting login with this name. Returns null if it is unknown, completed or expired, or has no tries
+   * left.
+   */
   find(name: string, now: number): Promise<PendingLogin | null>;
   /** Returns the waiting login with this key, like `find`. Only for a key that the service has signed. */
   findByKey(key: string, now: number): Promise<PendingLogin | null>;
@@ -95,7 +102,10 @@ export interface PendingLogins {
   count(login: PendingLogin): Promise<number | null>;
   /** Returns the changes that end a waiting login. The transaction is refused if another request ended it first. */
   end(login: PendingLogin): readonly Change[];
-  /** Returns the changes that add a proof to a waiting login. The transaction is refused if another request ended it first. */
+  /**
+   * Returns the changes that add a proof to a waiting login. The transaction is refused if another request ended it
+   * first.
+   */
   prove(login: PendingLogin, proof: Proof): readonly Change[];
   due(now: number): readonly Change[];
 }
@@ -159,7 +169,8 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
     findByKey,
     isWaiting: async (key) => (await store.find(collection, key)) !== null,
     async count({ key }) {
-      // An attempt usually fails because another request has counted a try at the same time. So after this many attempts, no try is left.
+      // An attempt usually fails because another request has counted a try at the same time. So after this many
+      // attempts, no try is left.
       for (let round = 0; round <= MOST_TRIES; round++) {
         const row = await store.find(collection, key);
         const tries = row === null ? MOST_TRIES : storedOf(row).tries;

@@ -12,7 +12,10 @@ export function neededLevel(account: Pick<Account, "factors" | "role">, rule: Se
   return (account.factors ?? 0) > 0 || mustHaveFactor(account.role, rule) ? 2 : 1;
 }
 
-/** Returns the level that a credential of this identity needs. `needs` is the level that its account needs without the rule. */
+/**
+ * Returns the level that a credential of this identity needs. `needs` is the level that its account needs without the
+ * rule.
+ */
 export function neededByIdentity({ role }: Pick<Identity, "role">, needs: Level, rule: SecondFactorRule): Level {
   return needs === 2 || mustHaveFactor(role, rule) ? 2 : 1;
 }

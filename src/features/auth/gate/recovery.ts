@@ -50,7 +50,8 @@ function readDigests(data: JSONValue): readonly string[] {
 function drawCode(): string {
   let letters = "";
   while (letters.length < LETTERS) {
-    // Skips bytes above the largest multiple of the alphabet's length, because they would make some letters more frequent.
+    // Skips bytes above the largest multiple of the alphabet's length, because they would make some letters more
+    // frequent.
     for (const byte of randomBytes(LETTERS))
       if (byte < 248 && letters.length < LETTERS) letters += ALPHABET[byte % ALPHABET.length];
   }

@@ -7,14 +7,16 @@ import type { Change, Row, Store } from "../../../store/store.ts";
 import { timeText, until } from "../records/conditions.ts";
 
 /**
- * Wrong second-factor codes. The key is a digest of the account, and also of the client's network if the account logged in
- * from it before.
+ * Wrong second-factor codes. The key is a digest of the account, and also of the client's network if the account logged
+ * in from it before.
  */
 export const factorTriesCollection = table({
   name: "factor_tries",
   id: "text",
   fields: {
-    /** The times of the wrong tries of the last day, in milliseconds since the epoch. A right code removes its own try. */
+    /**
+     * The times of the wrong tries of the last day, in milliseconds since the epoch. A right code removes its own try.
+     */
     times: array(integer()),
     expires_at: dateTime(),
   },
@@ -49,8 +51,8 @@ export interface FactorTries {
 /** Returns the counters of a store. Processes that share the store share the counters. */
 export function makeFactorTries(store: Store): FactorTries {
   const collection = factorTriesCollection;
-  // Tries up to a minute in the future count too, because the clock of another process may be ahead. Later ones are of a clock that was set
-  // back, and would refuse every code until their time is reached.
+  // Tries up to a minute in the future count too, because the clock of another process may be ahead. Later ones are of
+  // a clock that was set back, and would refuse every code until their time is reached.
   const read = (row: Row<TriesRecord> | null, now: number): readonly number[] =>
     (row === null ? [] : storedOf(row).times).filter((time) => time > now - DAY_MS && time <= now + LEEWAY_MS);
 

@@ -10,11 +10,12 @@ import type { GateParts } from "./parts.ts";
 type Parts = Pick<GateParts, "store" | "gate" | "outsideLogins">;
 
 /**
- * Returns the changes that refuse the transaction if the account loses its last way to log in: its password, a passkey, or an outside
- * party that vouches for it. Ends the request (409 `last_login`) if there is no other way now.
+ * Returns the changes that refuse the transaction if the account loses its last way to log in: its password, a passkey,
+ * or an outside party that vouches for it. Ends the request (409 `last_login`) if there is no other way now.
  */
 export async function keepOtherLogin(parts: Parts, account: Account, leaving: LeavingWay): Promise<readonly Change[]> {
-  // This `require` locks the row of the account. If two requests remove different ways at the same time, the second one is refused.
+  // This `require` locks the row of the account. If two requests remove different ways at the same time, the second one
+  // is refused.
   const where = { all: [equals("id", account.id), equals("generation", account.generation)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
   if (account.passwordHash !== null) return [same];
@@ -24,8 +25,9 @@ export async function keepOtherLogin(parts: Parts, account: Account, leaving: Le
 }
 
 /**
- * Finds a passkey or an outside login with which the account can log in without a password. Returns the changes that require
- * it to stay: if another request removes it first, the transaction is refused as `OVERTAKEN`. Returns null if the account has none.
+ * Finds a passkey or an outside login with which the account can log in without a password. Returns the changes that
+ * require it to stay: if another request removes it first, the transaction is refused as `OVERTAKEN`. Returns null if
+ * the account has none.
  */
 export async function findWay(parts: Parts, account: Account): Promise<readonly Change[] | null> {
   const found = await findFurther(parts, account, null);

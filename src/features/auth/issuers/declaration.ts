@@ -5,7 +5,9 @@ import type { Proof } from "../../../core/identity.ts";
 import { isTime } from "../tokens/jwt.ts";
 import { findTLSProblems, type IssuerTLSFiles } from "./tls.ts";
 
-/** The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only. */
+/**
+ * The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only.
+ */
 export type IssuerAlgorithm = keyof typeof keyShapes;
 
 /** The declaration of an outside issuer whose access tokens the service accepts. */
@@ -21,20 +23,29 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
   readonly jwksURL: string;
   /** The algorithms that the issuer signs with. A token cannot choose another one. */
   readonly algorithms: readonly IssuerAlgorithm[];
-  /** The claim that contains a username of this service. Default: `sub`. `email` counts only with `email_verified: true` or `trustEmail`. */
+  /**
+   * The claim that contains a username of this service. Default: `sub`. `email` counts only with `email_verified: true`
+   * or `trustEmail`.
+   */
   readonly usernameClaim?: string;
   /** The only accepted `typ`. Default: `JWT`, `at+jwt` or no `typ`. */
   readonly typ?: string;
   /**
-   * The level of its tokens: 2 if the issuer always checks a second factor. Or the values of the claim `acr` that show a check of a second
-   * factor. Default: 1.
+   * The level of its tokens: 2 if the issuer always checks a second factor. Or the values of the claim `acr` that show
+   * a check of a second factor. Default: 1.
    */
   readonly level?: VouchedLevel;
-  /** True if the issuer vouches for the addresses in its tokens. The claim `email` then counts without `email_verified`. Default: false. */
+  /**
+   * True if the issuer vouches for the addresses in its tokens. The claim `email` then counts without `email_verified`.
+   * Default: false.
+   */
   readonly trustEmail?: boolean;
 }
 
-/** The level that another party confirms: the same for all its tokens, or level 2 for tokens with one of these values of `acr`. */
+/**
+ * The level that another party confirms: the same for all its tokens, or level 2 for tokens with one of these values of
+ * `acr`.
+ */
 export type VouchedLevel = 1 | 2 | { readonly acr: readonly string[] };
 
 /** Returns true if a token with this claim `acr` has level 2. */
@@ -44,8 +55,8 @@ export function vouchesForLevel2(level: VouchedLevel | undefined, acr: unknown):
 }
 
 /**
- * Returns the time when the user logged in, in milliseconds since the epoch. Returns null for a time in the future, because it would make
- * every login fresh. Some issuers send milliseconds instead of seconds.
+ * Returns the time when the user logged in, in milliseconds since the epoch. Returns null for a time in the future,
+ * because it would make every login fresh. Some issuers send milliseconds instead of seconds.
  */
 export function readAuthTime(
   { auth_time: loggedInAt }: Readonly<Record<string, unknown>>,

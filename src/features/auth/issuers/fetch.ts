@@ -18,7 +18,8 @@ export class KeySetFault extends Error {
 }
 
 /**
- * Returns the text of a JWK Set and its entries, which are not checked yet. Throws `KeySetFault` if the set cannot be fetched or parsed.
+ * Returns the text of a JWK Set and its entries, which are not checked yet. Throws `KeySetFault` if the set cannot be
+ * fetched or parsed.
  */
 export async function fetchKeySet(
   url: string,
@@ -43,7 +44,8 @@ export async function fetchKeySet(
 async function ask(url: string, fetch: FetchKeys, signal: AbortSignal): Promise<Response> {
   const headers = { accept: "application/jwk-set+json, application/json" };
   const response = await fetch(url, { redirect: "manual", signal, headers });
-  // Refuses a redirect too. Keys may come only from the address that the operator declared, not from an address in a response.
+  // Refuses a redirect too. Keys may come only from the address that the operator declared, not from an address in a
+  // response.
   if (response.status !== 200) throw new KeySetFault(`it answered with status ${response.status}`);
   return response;
 }

@@ -13,9 +13,9 @@ export interface KeySet {
 }
 
 /**
- * The key that verifies a token. If the token names a key (`kid`), this is the key with that name. If there is no such key, it is the only
- * key without a name. If the token names no key, it is the only key for the algorithm
- * (RFC 7515 §4.1.4, RFC 7517 §4.5, OpenID Connect Core §10.1).
+ * The key that verifies a token. If the token names a key (`kid`), this is the key with that name. If there is no such
+ * key, it is the only key without a name. If the token names no key, it is the only key for the algorithm (RFC 7515
+ * §4.1.4, RFC 7517 §4.5, OpenID Connect Core §10.1).
  */
 export type ChosenKey =
   | { readonly kind: "named" | "only"; readonly key: KeyObject }
@@ -31,25 +31,28 @@ export interface IssuerKeysOptions {
 }
 
 /**
- * The keys of an outside issuer, fetched when they are needed. `now` in milliseconds. Both methods throw 503 if there are no usable keys.
+ * The keys of an outside issuer, fetched when they are needed. `now` in milliseconds. Both methods throw 503 if there
+ * are no usable keys.
  */
 export interface IssuerKeys {
   /**
-   * Returns keys that are at most ten minutes old, or at most a day old while the issuer does not answer. Returns the same object until the
-   * keys change.
+   * Returns keys that are at most ten minutes old, or at most a day old while the issuer does not answer. Returns the
+   * same object until the keys change.
    */
   current(now: number): Eventually<KeySet>;
   /** Fetches the keys again because a key is missing. Does not fetch if the last fetch was less than 30 seconds ago. */
   lookAgain(now: number): Eventually<KeySet>;
 }
 
-/** The time for which keys are used without a new fetch. A key that the issuer withdraws stops working after this time. */
+/**
+ * The time for which keys are used without a new fetch. A key that the issuer withdraws stops working after this time.
+ */
 const freshMs = 10 * 60_000;
 /** How long keys are used while the issuer does not answer, in milliseconds since its last response. */
 const usableMs = 24 * 3600_000;
 /**
- * The shortest time between two fetches, in milliseconds, also after a failure. So tokens with invented key names cannot cause many
- * fetches.
+ * The shortest time between two fetches, in milliseconds, also after a failure. So tokens with invented key names
+ * cannot cause many fetches.
  */
 const floorMs = 30_000;
 /** RFC 7518 §3.3 and §3.5. */
@@ -63,7 +66,8 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
   let pending: Promise<void> | null = null;
 
   /**
-   * Fetches the keys, one request at a time. Concurrent callers wait for the same request. Does nothing if the last fetch is too recent.
+   * Fetches the keys, one request at a time. Concurrent callers wait for the same request. Does nothing if the last
+   * fetch is too recent.
    */
   function refresh(now: number): Eventually<void> {
     if (pending !== null) return pending;
@@ -123,7 +127,10 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
   };
 }
 
-/** Returns true if the time is within a span after `since`. Returns false if the clock was set back by more than the span. */
+/**
+ * Returns true if the time is within a span after `since`. Returns false if the clock was set back by more than the
+ * span.
+ */
 function isWithin(spanMs: number, since: number, now: number): boolean {
   return Math.abs(now - since) < spanMs;
 }

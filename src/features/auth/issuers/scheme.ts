@@ -38,7 +38,10 @@ interface Trusted extends TrustedIssuer {
   readonly types: readonly (string | null)[];
 }
 
-/** A token whose signature and claims are valid while the keys do not change. Its expiry and account are checked on every use. */
+/**
+ * A token whose signature and claims are valid while the keys do not change. Its expiry and account are checked on
+ * every use.
+ */
 interface Genuine {
   readonly kind: "genuine";
   readonly trusted: Trusted;
@@ -59,8 +62,8 @@ const leewayMs = 30_000;
 /** The last second that a Date can represent. */
 const lastSecond = 8.64e12;
 /**
- * The largest number of stored tokens. Tokens have at most 8 KiB, so they need at most 16 MB. Beyond the limit, the oldest one is deleted
- * and must be verified again at its next use.
+ * The largest number of stored tokens. Tokens have at most 8 KiB, so they need at most 16 MB. Beyond the limit, the
+ * oldest one is deleted and must be verified again at its next use.
  */
 const maxRemembered = 2000;
 
@@ -141,7 +144,8 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
       if (entry === undefined) return verifyNew(token, now);
       return after(entry.trusted.keys.current(now), (set) => {
         if (set === entry.set) return judge(token, entry, now);
-        // The issuer has changed its keys and may have withdrawn the one that signed this token, so it is verified again.
+        // The issuer has changed its keys and may have withdrawn the one that signed this token, so it is verified
+        // again.
         memory.delete(token);
         return verifyNew(token, now)!;
       });
@@ -150,8 +154,8 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
 }
 
 /**
- * Returns the network for an issuer. If the declaration names TLS files, this network uses them for every request. Otherwise returns
- * `usual`.
+ * Returns the network for an issuer. If the declaration names TLS files, this network uses them for every request.
+ * Otherwise returns `usual`.
  */
 function chooseNetwork({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
   if (ca === undefined && cert === undefined) return usual;
@@ -161,7 +165,10 @@ function chooseNetwork({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): Fetc
   });
 }
 
-/** Returns the accepted values of `typ`. By default, these are values that no other kind of token has (RFC 8725 §3.11). Null: no `typ`. */
+/**
+ * Returns the accepted values of `typ`. By default, these are values that no other kind of token has (RFC 8725 §3.11).
+ * Null: no `typ`.
+ */
 function listTypes({ typ }: TrustedIssuer): readonly (string | null)[] {
   return typ === undefined ? [null, "jwt", "at+jwt"] : [normalizeType({ typ })];
 }
@@ -220,7 +227,8 @@ function readClaims(
   if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
   if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))
     return wrong("exp, iat or nbf is missing or not a time.");
-  // A bound token is valid only with a proof that its sender has a key. The service cannot check this proof (RFC 7800, RFC 9449 §7.2).
+  // A bound token is valid only with a proof that its sender has a key. The service cannot check this proof (RFC 7800,
+  // RFC 9449 §7.2).
   if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), so it is not a bearer token.");
   const username = usernameIn(claims, trusted);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
@@ -247,12 +255,16 @@ function usernameIn(
   { usernameClaim: claim, trustEmail = false }: TrustedIssuer,
 ): string | null {
   const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
-  // Some issuers let a user enter any address. Such a user could log in here to the account of the owner of the address.
+  // Some issuers let a user enter any address. Such a user could log in here to the account of the owner of the
+  // address.
   if (claim === "email" && claims["email_verified"] !== true && !trustEmail) return null;
   return isPossibleName(name) ? name : null;
 }
 
-/** Returns the permanent name of the user at the issuer. If the tokens have no `sub`, this is the claim with the username. */
+/**
+ * Returns the permanent name of the user at the issuer. If the tokens have no `sub`, this is the claim with the
+ * username.
+ */
 function subjectIn({ sub }: Readonly<Record<string, unknown>>, claim: string, username: string): string | null {
   if (sub === undefined) return `${claim}=${username}`;
   return isPossibleName(sub) ? sub : null;

@@ -39,8 +39,8 @@ export function findTLSProblems(files: Readonly<Record<string, unknown>>): Issue
 }
 
 /**
- * Returns a network function that trusts these authorities and presents this certificate. Reads the files again for each request, because
- * certificates are renewed.
+ * Returns a network function that trusts these authorities and presents this certificate. Reads the files again for
+ * each request, because certificates are renewed.
  */
 export function fetchOver(files: IssuerTLSFiles): FetchKeys {
   return async (url, { signal, headers }) => {
@@ -53,7 +53,8 @@ export function fetchOver(files: IssuerTLSFiles): FetchKeys {
         answer.on("error", () => undefined).destroy();
         resolve(Object.defineProperty(Response.error(), "status", { value: statusCode }));
       });
-      // The listener stays until the request ends. If an error occurs after the response has started, the body reports it.
+      // The listener stays until the request ends. If an error occurs after the response has started, the body reports
+      // it.
       clientRequest.on("error", reject).end();
     });
   };
@@ -91,14 +92,19 @@ function wrongFile(member: keyof IssuerTLSFiles, file: unknown, check: (text: st
   }
 }
 
-/** Throws if a certificate cannot be read. OpenSSL would skip it, so a trusted authority could be missing without a message. */
+/**
+ * Throws if a certificate cannot be read. OpenSSL would skip it, so a trusted authority could be missing without a
+ * message.
+ */
 function readCertificates(text: string): void {
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) throw new TypeError("no certificate");
   for (const each of found) requireCertificate(each);
 }
 
-/** Returns the mistake if other users of the machine may read the file. Skips Windows, whose files have no such modes. */
+/**
+ * Returns the mistake if other users of the machine may read the file. Skips Windows, whose files have no such modes.
+ */
 function openToOthers(file: string): IssuerTLSProblems {
   const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
   if ((mode & 0o077) === 0 || process.platform === "win32") return {};

@@ -39,7 +39,10 @@ export interface KeysParts {
   readonly keys: NamedKeys;
 }
 
-/** Returns the endpoints of a user's named keys: one key for each program. A key is shown only in the response that creates it. */
+/**
+ * Returns the endpoints of a user's named keys: one key for each program. A key is shown only in the response that
+ * creates it.
+ */
 export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
   const path = "/users/{id}/keys";
   const one = `${path}/{key_id:text}`;

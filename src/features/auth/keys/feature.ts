@@ -8,8 +8,8 @@ import { namedKeysCollection, storeNamedKeys, type NamedKeys } from "./named-key
 import { scopesAllow } from "./scopes.ts";
 
 /**
- * Keys for the programs of a user, with scopes and an expiry: `/users/{id}/keys`, and `Authorization: Token`. If `enabled` is false, keys
- * can be managed but not used. Needs the service's secret.
+ * Keys for the programs of a user, with scopes and an expiry: `/users/{id}/keys`, and `Authorization: Token`. If
+ * `enabled` is false, keys can be managed but not used. Needs the service's secret.
  */
 export function namedKeys(people: AccountsFeature, options: LoginOptions = {}): Feature<NamedKeys> {
   return defineFeature({

@@ -100,8 +100,8 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
   const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
 
   /**
-   * Computes a keyed digest that is bound to the user. So a row that was written directly into the database, or moved to another user, is
-   * refused as forged.
+   * Computes a keyed digest that is bound to the user. So a row that was written directly into the database, or moved
+   * to another user, is refused as forged.
    */
   function computeDigest({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
     return hmac(key, `${lookup}|${userId}|${presented}`);

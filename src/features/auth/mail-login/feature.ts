@@ -14,8 +14,9 @@ import type { ChangingContract } from "../people/contracts/changing.ts";
 import type { AccountsFeature } from "../people/people.ts";
 
 /**
- * Users log in with a code or a link that they get by mail: `POST /api/login/code/`, then `POST /api/session/` or `POST /api/token/` with
- * `{email, code}` or `{token}`. The mail counts as one proof. If the account has a second factor, the login asks for it too.
+ * Users log in with a code or a link that they get by mail: `POST /api/login/code/`, then `POST /api/session/` or
+ * `POST /api/token/` with `{email, code}` or `{token}`. The mail counts as one proof. If the account has a second
+ * factor, the login asks for it too.
  *
  * @example
  * ```ts
@@ -70,8 +71,8 @@ const PATH = "/api/login/code/";
 const mailLink = defineResponse({ name: "mail_link", fields: { email: text() } });
 
 /**
- * Returns the endpoint that shows for whom a link is, so that a page can ask before it logs in. Another person may have sent the link. It
- * does not use the link up.
+ * Returns the endpoint that shows for whom a link is, so that a page can ask before it logs in. Another person may have
+ * sent the link. It does not use the link up.
  */
 function linkEndpoint(purpose: Purpose): Endpoint {
   return builtInEndpoint({
@@ -120,9 +121,9 @@ interface MailLoginParts {
 }
 
 /**
- * Checks the first proof by mail and uses it up. Ends the request with 401 if it is wrong, used or expired. If a caller chose the address
- * and no one has proved it yet, another person may have created the account. The first proof then ends all other logins and credentials of
- * the account, before a factor is asked for.
+ * Checks the first proof by mail and uses it up. Ends the request with 401 if it is wrong, used or expired. If a caller
+ * chose the address and no one has proved it yet, another person may have created the account. The first proof then
+ * ends all other logins and credentials of the account, before a factor is asked for.
  */
 async function prove(
   { accounts, changing, throttle, purpose }: MailLoginParts,

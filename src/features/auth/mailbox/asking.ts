@@ -95,8 +95,8 @@ export function mailEndpoint({ path, summary, tag, users, purpose, host }: MailE
 }
 
 /**
- * Finds the account of an address. Reads as many rows for an unknown address as for a known one, so both take the same time. A deactivated
- * account counts as unknown.
+ * Finds the account of an address. Reads as many rows for an unknown address as for a known one, so both take the same
+ * time. A deactivated account counts as unknown.
  */
 async function findRecipient(
   { store }: MailEndpoint["host"],
@@ -131,7 +131,8 @@ export function redirect(next: string): Reply & { readonly status: 303 } {
 }
 
 /**
- * Returns the page after a proof by mail: `next`, or the start page. Never returns the page of the link, which would show the token again.
+ * Returns the page after a proof by mail: `next`, or the start page. Never returns the page of the link, which would
+ * show the token again.
  */
 export function nextPage(context: Context, next: string | null): string {
   return findOwnPath(next, readOrigin(context.call)) ?? context.at("/");

@@ -6,8 +6,8 @@ import type { Account } from "../records/accounts.ts";
 // The contract of proofs by mail: a link and a code in a mail that prove that the caller reads a mailbox.
 
 /**
- * One purpose of proofs by mail, for example the reset of a password, a sign-up or an invitation. A feature registers it in `setUp` with
- * `mailbox.purpose`.
+ * One purpose of proofs by mail, for example the reset of a password, a sign-up or an invitation. A feature registers
+ * it in `setUp` with `mailbox.purpose`.
  */
 export interface PurposeDeclaration {
   /** In lower case with hyphens. Unique among the purposes of the service. The option `links` uses this name. */
@@ -19,20 +19,23 @@ export interface PurposeDeclaration {
   /** The template of the mail. Its values are `link` and, with codes, `code`. */
   readonly template: string;
   /**
-   * The page that the link leads to: a path below the base path of the service, or the name of a page of accounts, whose path may be
-   * configured. Without it, the mail has only a code.
+   * The page that the link leads to: a path below the base path of the service, or the name of a page of accounts,
+   * whose path may be configured. Without it, the mail has only a code.
    */
   readonly path?: LinkPage;
-  /** A query that the link has before the token, for example `change=1`, so that the page knows the purpose of its link. Default: none. */
+  /**
+   * A query that the link has before the token, for example `change=1`, so that the page knows the purpose of its link.
+   * Default: none.
+   */
   readonly query?: string;
   /**
-   * `current`: a link is invalid after the user has another address. `new`: the mail goes to an address that the user does not have yet.
-   * Default: `current`.
+   * `current`: a link is invalid after the user has another address. `new`: the mail goes to an address that the user
+   * does not have yet. Default: `current`.
    */
   readonly address?: "current" | "new";
   /**
-   * True if a changed password does not end the links of an account whose address was never proved. Otherwise a stranger who signed up with
-   * the address of another person could end each link of its owner. Default: false.
+   * True if a changed password does not end the links of an account whose address was never proved. Otherwise a
+   * stranger who signed up with the address of another person could end each link of its owner. Default: false.
    */
   readonly outlivesPassword?: boolean;
 }
@@ -44,11 +47,20 @@ export type LinkPage = `/${string}` | keyof AccountPages;
 export interface MailRequest {
   /** The recipient: the address as the user's record has it, or as the caller sent it if no user has it. */
   readonly address: string;
-  /** The account that the mail is about, or a placeholder for an account that is created in the same transaction. Null if there is none. */
+  /**
+   * The account that the mail is about, or a placeholder for an account that is created in the same transaction. Null
+   * if there is none.
+   */
   readonly user: Account | KeyOf | null;
-  /** The data to store until the proof is used, for example the fields of a new user. Without it and without a user, no mail is sent. */
+  /**
+   * The data to store until the proof is used, for example the fields of a new user. Without it and without a user, no
+   * mail is sent.
+   */
   readonly data?: JSONValue;
-  /** The template of a mail that only informs. The mail has neither a link nor a code, so the caller gets nothing to redeem. */
+  /**
+   * The template of a mail that only informs. The mail has neither a link nor a code, so the caller gets nothing to
+   * redeem.
+   */
   readonly notice?: string;
 }
 
@@ -70,8 +82,8 @@ export interface RedeemedProof {
   readonly user: Account | null;
   readonly data: JSONValue;
   /**
-   * The changes that use the proof up, for the transaction of the calling code. If another request used it first, the store refuses the
-   * transaction as `MAIL_PROOF_USED`. Then answer 400 `invalid_link` (`requireUnused`).
+   * The changes that use the proof up, for the transaction of the calling code. If another request used it first, the
+   * store refuses the transaction as `MAIL_PROOF_USED`. Then answer 400 `invalid_link` (`requireUnused`).
    */
   readonly changes: readonly Change[];
 }
@@ -80,22 +92,23 @@ export interface RedeemedProof {
 export interface Purpose {
   readonly name: string;
   /**
-   * Returns the changes that store a proof and queue its mail, for the transaction of the calling code. They also count the mail, because
-   * the number of mails is limited. If another request changes a count at the same time, the store refuses the transaction as `OVERTAKEN`.
-   * Then call `request` again, as the writes of mounted resources do. Returns no changes if a limit of the client is
-   * reached, and the response must be the same as for a queued mail. Without a user and without `data`, and above the limit of the mailbox,
-   * equal rows are stored, but no mail is sent.
+   * Returns the changes that store a proof and queue its mail, for the transaction of the calling code. They also count
+   * the mail, because the number of mails is limited. If another request changes a count at the same time, the store
+   * refuses the transaction as `OVERTAKEN`. Then call `request` again, as the writes of mounted resources do. Returns
+   * no changes if a limit of the client is reached, and the response must be the same as for a queued mail. Without a
+   * user and without `data`, and above the limit of the mailbox, equal rows are stored, but no mail is sent.
    */
   request(context: Context, mailRequest: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */
   send(context: Context, mailRequest: MailRequest): Promise<void>;
   /**
-   * Returns the proof of a link or of a code. Returns null if it is wrong, used or expired. Counts the tries of codes, and none of links.
+   * Returns the proof of a link or of a code. Returns null if it is wrong, used or expired. Counts the tries of codes,
+   * and none of links.
    */
   find(context: Pick<Context, "call">, givenProof: GivenProof): Promise<RedeemedProof | null>;
   /**
-   * Returns the proof of a link or of a code. Ends the request with 400 `invalid_link` if it is wrong, used or expired. Counts the tries of
-   * codes.
+   * Returns the proof of a link or of a code. Ends the request with 400 `invalid_link` if it is wrong, used or expired.
+   * Counts the tries of codes.
    */
   redeem(context: Context, givenProof: GivenProof): Promise<RedeemedProof>;
   /** Returns the changes that end every link and code of this purpose, for a user or for an address. */

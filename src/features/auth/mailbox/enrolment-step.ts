@@ -8,7 +8,8 @@ import type { Account } from "../records/accounts.ts";
 import type { Purpose, PurposeDeclaration } from "./contract.ts";
 
 /**
- * The code that a user enters before adding the first factor during a login. The mail has no link, because the login waits in one browser.
+ * The code that a user enters before adding the first factor during a login. The mail has no link, because the login
+ * waits in one browser.
  */
 export const enrolment: PurposeDeclaration = {
   name: "enrolment",

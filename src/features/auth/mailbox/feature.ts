@@ -41,10 +41,10 @@ function isWebURL(url: string): boolean {
 }
 
 /**
- * Links and codes in mails that prove that the caller reads a mailbox. Password resets, login codes, sign-ups and invitations use them.
- * Links and codes are derived from the service's secret when a mail is sent, so neither the database nor the outbox contains them. Limits:
- * a mail a minute and five an hour for each mailbox and purpose, ten mails a minute for each client address, sixty for its /48, and five tries
- * of a code for each network.
+ * Links and codes in mails that prove that the caller reads a mailbox. Password resets, login codes, sign-ups and
+ * invitations use them. Links and codes are derived from the service's secret when a mail is sent, so neither the
+ * database nor the outbox contains them. Limits: a mail a minute and five an hour for each mailbox and purpose, ten
+ * mails a minute for each client address, sixty for its /48, and five tries of a code for each network.
  *
  * @example
  * ```ts

@@ -55,15 +55,18 @@ export function limitOfClient(subject: string): MailLimit {
   return { subject, aMinute: 10, anHour: null };
 }
 
-/** Sixty mails a minute for the site (/48) of a client. A site has many networks and could use a new network for each mail. */
+/**
+ * Sixty mails a minute for the site (/48) of a client. A site has many networks and could use a new network for each
+ * mail.
+ */
 export function limitOfSite(subject: string): MailLimit {
   return { subject, aMinute: 60, anHour: null };
 }
 
 /**
- * Counts one more mail. Returns null if a limit of the client is used up. If the limit of the mailbox is used up, the result has as many
- * changes as for an allowed mail, so the response time does not reveal that the mailbox has just got a mail. The transaction is refused as
- * `OVERTAKEN` if another request counted at the same time.
+ * Counts one more mail. Returns null if a limit of the client is used up. If the limit of the mailbox is used up, the
+ * result has as many changes as for an allowed mail, so the response time does not reveal that the mailbox has just got
+ * a mail. The transaction is refused as `OVERTAKEN` if another request counted at the same time.
  */
 export async function countMail(store: Store, limits: MailLimits, now: number): Promise<CountedMail | null> {
   const changes: Change[] = [];
@@ -92,8 +95,9 @@ async function readCount(
   const row = await store.find(mailCountsCollection, subject);
   const times = row === null ? [] : storedOf(row).times;
   const since = now - (anHour === null ? MINUTE_MS : HOUR_MS);
-  // A time more than a minute after now is from a clock that was ahead. It does not count, because it would block the mailbox until the
-  // clock reaches it. A shorter difference is that of two requests at the same time, or of the clocks of two processes.
+  // A time more than a minute after now is from a clock that was ahead. It does not count, because it would block the
+  // mailbox until the clock reaches it. A shorter difference is that of two requests at the same time, or of the clocks
+  // of two processes.
   return { row, times: times.filter((time) => time > since && time <= now + MINUTE_MS) };
 }
 
@@ -120,7 +124,10 @@ function counted(key: string, row: Row<CountRecord> | null, times: readonly numb
   ];
 }
 
-/** Returns as many changes as `counted`, which count nothing. They are never refused, because many requests may come at the same time. */
+/**
+ * Returns as many changes as `counted`, which count nothing. They are never refused, because many requests may come at
+ * the same time.
+ */
 function uncounted(key: string, now: number): readonly Change[] {
   const collection = mailCountsCollection;
   const where = equals("id", key);
@@ -133,8 +140,8 @@ function uncounted(key: string, now: number): readonly Change[] {
 }
 
 /**
- * Returns a change that writes a row and counts nothing. A try of a code without a mail writes it, so that it takes the same time as a try
- * that counts.
+ * Returns a change that writes a row and counts nothing. A try of a code without a mail writes it, so that it takes the
+ * same time as a try that counts.
  */
 export function writeNothing(key: string, now: number): Change {
   const values = { times: [], expires_at: timeText(now + HOUR_MS) };

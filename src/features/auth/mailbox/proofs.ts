@@ -67,7 +67,10 @@ export interface NewMailProof extends Omit<MailProof, "userId"> {
 const MOST_TRIES = 30;
 const MOST_TRIES_PER_NETWORK = 5;
 
-/** The maximum number of attempts to count a try. An attempt fails if another request counts its own try at the same moment. */
+/**
+ * The maximum number of attempts to count a try. An attempt fails if another request counts its own try at the same
+ * moment.
+ */
 const MOST_ATTEMPTS = 3 * MOST_TRIES;
 
 interface Tries {
@@ -75,7 +78,10 @@ interface Tries {
   readonly networks: Readonly<Record<string, number>>;
 }
 
-/** Returns the changes that store a proof. They end the codes of earlier mails for this purpose and mailbox. The links stay valid. */
+/**
+ * Returns the changes that store a proof. They end the codes of earlier mails for this purpose and mailbox. The links
+ * stay valid.
+ */
 export function insertProof(proof: NewMailProof): readonly Change[] {
   const { id, purpose, userId, mailbox, address, data, notice, createdAt, codesUntil, expiresAt, ...more } = proof;
   const values = {
@@ -114,9 +120,9 @@ export interface CodeTry {
 }
 
 /**
- * Counts a try of a code against the newest mail of each purpose, before the code is checked. Returns the proofs that the code may belong
- * to: a proof is left out if the network, or all networks together, have no tries left. Writes one transaction, also if there is no such
- * proof, so that the response time does not reveal whether a mailbox has one.
+ * Counts a try of a code against the newest mail of each purpose, before the code is checked. Returns the proofs that
+ * the code may belong to: a proof is left out if the network, or all networks together, have no tries left. Writes one
+ * transaction, also if there is no such proof, so that the response time does not reveal whether a mailbox has one.
  */
 export async function countTry(store: Store, codeTry: CodeTry): Promise<readonly MailProof[]> {
   const { network, now } = codeTry;
@@ -175,7 +181,9 @@ export function useProof({ id }: MailProof): readonly Change[] {
   ];
 }
 
-/** Ends the request with 400 `invalid_link` if a transaction was refused because another request used the proof first. */
+/**
+ * Ends the request with 400 `invalid_link` if a transaction was refused because another request used the proof first.
+ */
 export function requireUnused(outcome: Outcome): void {
   const isUsed = (outcome.kind === "refused" && outcome.name === MAIL_PROOF_USED) || outcome.kind === "missing";
   if (isUsed) throw problem("invalid_link");

@@ -79,22 +79,27 @@ async function request(
     codesUntil,
     expiresAt: now + linkSeconds * 1000,
   };
-  // The mail for an address without a user is queued too, but it is not sent. So the response takes the same time for every address. A
-  // mailbox that has got too many mails gets the row of an address without a user. The row is of no mailbox, so older codes stay valid.
+  // The mail for an address without a user is queued too, but it is not sent. So the response takes the same time for
+  // every address. A mailbox that has got too many mails gets the row of an address without a user. The row is of no
+  // mailbox, so older codes stay valid.
   const stored = counted.isAllowed
     ? proof
     : { ...proof, userId: null, data: null, generation: null, notice: null, mailbox: hashSubject(parts, "none", id) };
   return [...counted.changes, ...insertProof(stored), ...parts.queue({ proof: id, until: proof.expiresAt }, now)];
 }
 
-/** Returns the limits of a mail: of its mailbox for this purpose, of the client's address, and of the /48 of that address. */
+/**
+ * Returns the limits of a mail: of its mailbox for this purpose, of the client's address, and of the /48 of that
+ * address.
+ */
 function collectLimits(
   parts: PurposeParts,
   purpose: string,
   { call, identity }: Context,
   { address, user, data = null, notice }: MailRequest,
 ): MailLimits {
-  // Requests without a mail count for their spelling only. Otherwise a stranger could use up the mails of `ann@` with requests for `ann+x@`.
+  // Requests without a mail count for their spelling only. Otherwise a stranger could use up the mails of `ann@` with
+  // requests for `ann+x@`.
   const [kind, name] = user === null && data === null ? ["requests", fold(address)] : ["mails", formatMailbox(address)];
   const mailbox = limitOfMailbox(hashSubject(parts, kind, `${purpose} ${name}`));
   const isForSelf = user !== null && "id" in user && user.id === identity?.id;
@@ -153,8 +158,8 @@ async function byToken({ store, tokens }: PurposeParts, names: readonly string[]
 }
 
 /**
- * Counts the try before it compares the code, so concurrent tries cannot exceed the limit together. Compares the code with the newest mail of
- * each purpose, so a mail for one purpose does not end the code of another one.
+ * Counts the try before it compares the code, so concurrent tries cannot exceed the limit together. Compares the code
+ * with the newest mail of each purpose, so a mail for one purpose does not end the code of another one.
  */
 async function byCode(
   parts: PurposeParts,
@@ -186,8 +191,8 @@ async function findUser(
 ): Promise<Account | null> {
   const account = await accounts.find(userId);
   if (account === null || !account.active) return null;
-  // The password or the logins have changed since the request. The row of a link that outlives them is still stored, and another row is if
-  // a process of an earlier version changed the password.
+  // The password or the logins have changed since the request. The row of a link that outlives them is still stored,
+  // and another row is if a process of an earlier version changed the password.
   const isOutlived = outlives && (account.emailVerifiedAt ?? null) === null;
   if (generation !== null && generation !== account.generation && !isOutlived) return null;
   if (kind === "new") return account;

@@ -5,7 +5,10 @@ import { normalizeCode } from "../requests/codes.ts";
 export interface ProofTokens {
   /** Returns the token of the link of a stored proof. */
   deriveToken(id: string, purpose: string): string;
-  /** Returns the id of the stored proof of a token. Returns null if the service did not make it for one of these purposes. */
+  /**
+   * Returns the id of the stored proof of a token. Returns null if the service did not make it for one of these
+   * purposes.
+   */
   read(token: string, purposes: readonly string[]): string | null;
   /** Returns the eight digits of the code of a stored proof. */
   deriveCode(id: string): string;
@@ -17,8 +20,8 @@ const form = /^[\w-]{65}$/;
 const CODES = 100_000_000n;
 
 /**
- * Derives the token and the code from the server's secret and the id of the stored proof. So neither the database nor the outbox contains a
- * token or a code.
+ * Derives the token and the code from the server's secret and the id of the stored proof. So neither the database nor
+ * the outbox contains a token or a code.
  */
 export function makeProofTokens(secret: Secret): ProofTokens {
   const keys = secret.deriveEach("mail-proof");

@@ -51,9 +51,9 @@ export function countEvent({ user, notice }: Pick<NoticedEvent, "user" | "notice
 }
 
 /**
- * Notes that the mail of an event is sent now. Returns the number of events that it reports: its own, and those whose mails were not sent.
- * Returns null if no mail is sent: another one reports the event, or the last one of this kind is less than a minute old. Returns the same
- * number again if the mail is tried again.
+ * Notes that the mail of an event is sent now. Returns the number of events that it reports: its own, and those whose
+ * mails were not sent. Returns null if no mail is sent: another one reports the event, or the last one of this kind is
+ * less than a minute old. Returns the same number again if the mail is tried again.
  */
 export async function noteMail(store: Store, noticed: NoticedEvent, now: number): Promise<number | null> {
   const key = formatKey(noticed);

@@ -23,9 +23,9 @@ type QueuedNotice = {
 };
 
 /**
- * Sends users a mail about changes of their logins: a factor, a password, recovery codes, a token. The mail is queued in the transaction of
- * the event. It has neither a link nor a code. An account gets one mail a minute of each kind, and the next one names the number of events.
- * An address that its user chose and never proved gets none.
+ * Sends users a mail about changes of their logins: a factor, a password, recovery codes, a token. The mail is queued
+ * in the transaction of the event. It has neither a link nor a code. An account gets one mail a minute of each kind,
+ * and the next one names the number of events. An address that its user chose and never proved gets none.
  *
  * @example
  * ```ts part

@@ -11,7 +11,10 @@ import { requireLinkedAccount } from "./identity-accounts.ts";
 import { linkIdentity } from "./linking.ts";
 import { redirect, refusal, type ProviderLoginParts } from "./parts.ts";
 
-/** Receives the answer of a provider. A failure counts as a wrong credential of its address, because each try is a request to the provider. */
+/**
+ * Receives the answer of a provider. A failure counts as a wrong credential of its address, because each try is a
+ * request to the provider.
+ */
 export async function callback(parts: ProviderLoginParts, context: Context, client: ProviderClient): Promise<Reply> {
   const { call } = context;
   const { throttle } = parts;
@@ -53,7 +56,10 @@ async function receive(parts: ProviderLoginParts, context: Context, client: Prov
   }
 }
 
-/** Exchanges the answer of the provider for the claims of its user. Ends the request (401 `login_failed`) if it confirms no login. */
+/**
+ * Exchanges the answer of the provider for the claims of its user. Ends the request (401 `login_failed`) if it confirms
+ * no login.
+ */
 async function requireConfirmed(
   parts: ProviderLoginParts,
   client: ProviderClient,

@@ -2,13 +2,19 @@ import { isObject } from "../../../core/checking/members.ts";
 import { readAuthTime } from "../issuers/declaration.ts";
 import { isPossibleName } from "../records/accounts.ts";
 
-/** The claims of a user, from the ID token and the userinfo endpoint of a provider. The optional ones have no checked type. */
+/**
+ * The claims of a user, from the ID token and the userinfo endpoint of a provider. The optional ones have no checked
+ * type.
+ */
 export interface Claims {
   /** The name of the user at the provider. It never changes. */
   readonly sub: string;
   /** How the provider has checked the user (OpenID Connect Core §2). */
   readonly acr: string | null;
-  /** The time when the user logged in at the provider, in milliseconds since the epoch. Null if the provider does not report it. */
+  /**
+   * The time when the user logged in at the provider, in milliseconds since the epoch. Null if the provider does not
+   * report it.
+   */
   readonly authTime: number | null;
   readonly email?: unknown;
   readonly email_verified?: unknown;
@@ -22,9 +28,9 @@ const LEEWAY_SECONDS = 30;
 const MOST_SUBJECT_CHARACTERS = 255;
 
 /**
- * Reads the claims of an ID token that the library has checked. Also checks what the library does not: the `azp` of a token with one
- * audience (OpenID Connect Core §3.1.3.7), that `iat` is not in the future, and the form of `sub`. Returns the reason as a text if one is
- * wrong. `now` in milliseconds.
+ * Reads the claims of an ID token that the library has checked. Also checks what the library does not: the `azp` of a
+ * token with one audience (OpenID Connect Core §3.1.3.7), that `iat` is not in the future, and the form of `sub`.
+ * Returns the reason as a text if one is wrong. `now` in milliseconds.
  */
 export function readClaims(input: unknown, clientId: string, now: number): Claims | string {
   if (!isObject(input)) return "it sent no ID token";

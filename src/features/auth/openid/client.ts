@@ -23,7 +23,9 @@ export async function loadLibrary(): Promise<Library> {
   }
 }
 
-/** An answer of a provider that was not accepted, or no answer. The message is for the operator and contains no secret. */
+/**
+ * An answer of a provider that was not accepted, or no answer. The message is for the operator and contains no secret.
+ */
 export class ProviderFault extends Error {
   override readonly name = "ProviderFault";
 }
@@ -32,7 +34,10 @@ export class ProviderFault extends Error {
 export interface ConfirmedLogin {
   /** The claims of the ID token, after every check. */
   readonly claims: Claims;
-  /** Returns the claims with those of the userinfo endpoint. Some providers send the e-mail address only there. Throws `ProviderFault`. */
+  /**
+   * Returns the claims with those of the userinfo endpoint. Some providers send the e-mail address only there. Throws
+   * `ProviderFault`.
+   */
   complete(): Promise<Claims>;
 }
 
@@ -40,8 +45,8 @@ export interface ConfirmedLogin {
 export interface ProviderClient {
   readonly provider: IdentityProvider;
   /**
-   * Returns false if the provider does not report when its user logged in, so that it cannot confirm a login. Returns true if it does not
-   * say, or does not answer now.
+   * Returns false if the provider does not report when its user logged in, so that it cannot confirm a login. Returns
+   * true if it does not say, or does not answer now.
    */
   sendsAuthTime(now: number): Promise<boolean>;
   /** Returns the address of the provider to which the browser is sent. */
@@ -140,8 +145,8 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
 }
 
 /**
- * Adds the claims that only the userinfo endpoint has. A claim of the ID token stays as it is: it is signed. An address and its
- * verification belong together, so they come from one source unless both have the same address.
+ * Adds the claims that only the userinfo endpoint has. A claim of the ID token stays as it is: it is signed. An address
+ * and its verification belong together, so they come from one source unless both have the same address.
  */
 function addUserInfo(claims: Claims, found: Readonly<Record<string, unknown>>): Claims {
   const isSame = claims.email === undefined || claims.email === found["email"] || found["email"] === undefined;
@@ -168,13 +173,15 @@ function buildRequest(
     code_challenge: digest(verifier).toString("base64url"),
     code_challenge_method: "S256",
     ...(typeof level === "object" ? { acr_values: level.acr.join(" ") } : {}),
-    // The provider must then report the time of the login, and ask a user again who logged in earlier (OpenID Connect Core §3.1.2.1).
+    // The provider must then report the time of the login, and ask a user again who logged in earlier (OpenID Connect
+    // Core §3.1.2.1).
     ...(purpose.kind === "confirm" ? { max_age: String(CONFIRMED_SECONDS) } : {}),
   };
 }
 
 /**
- * Returns how the client authenticates: in the header, as the standard requires, or in the body if the provider does not accept the header.
+ * Returns how the client authenticates: in the header, as the standard requires, or in the body if the provider does
+ * not accept the header.
  */
 function authentication(
   library: Library,
@@ -227,7 +234,10 @@ function cacheMetadata(discover: () => Promise<Metadata>): (now: number) => Prom
   };
 }
 
-/** Returns true if the two times are less than the span apart. So it also returns false if the clock was set back by more than the span. */
+/**
+ * Returns true if the two times are less than the span apart. So it also returns false if the clock was set back by
+ * more than the span.
+ */
 function isWithin(spanMs: number, since: number, now: number): boolean {
   return Math.abs(now - since) < spanMs;
 }
@@ -245,7 +255,10 @@ function toFault(error: unknown): ProviderFault {
   return error instanceof ProviderFault ? error : new ProviderFault(describeError(error), { cause: error });
 }
 
-/** Returns the message, and the OAuth error code (`invalid_grant`). Leaves out the body of the answer, which may contain tokens. */
+/**
+ * Returns the message, and the OAuth error code (`invalid_grant`). Leaves out the body of the answer, which may contain
+ * tokens.
+ */
 function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
   const why =

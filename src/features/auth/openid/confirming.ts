@@ -20,14 +20,18 @@ export interface LoginConfirmation {
   readonly header: Header;
 }
 
-/** Returns the proof of a login at a provider. If the provider does not say when its user logged in, the login is never fresh. */
+/**
+ * Returns the proof of a login at a provider. If the provider does not say when its user logged in, the login is never
+ * fresh.
+ */
 export function proofBy({ level }: IdentityProvider, identity: LinkedIdentity, { acr, authTime }: Claims): Proof {
   return vouchedProof(authTime, vouchesForLevel2(level, acr), nameOfProof(identity));
 }
 
 /**
- * Confirms the login that started the flow, and returns the response that renews it. Ends the request (401 `login_failed`) if the provider
- * has not seen its user in the last ten minutes, or if the identity belongs to another account.
+ * Confirms the login that started the flow, and returns the response that renews it. Ends the request (401
+ * `login_failed`) if the provider has not seen its user in the last ten minutes, or if the identity belongs to another
+ * account.
  */
 export async function confirmLogin(
   parts: ProviderLoginParts,
@@ -45,7 +49,10 @@ export async function confirmLogin(
   return parts.confirming.confirmFromOutside(context, waiting, proofBy(provider, identity, claims));
 }
 
-/** Finds the providers that can confirm a login of the account: those with a linked identity that say when their user logged in. */
+/**
+ * Finds the providers that can confirm a login of the account: those with a linked identity that say when their user
+ * logged in.
+ */
 export async function findProviderConfirmations(
   { clients, identities }: ProviderLoginParts,
   context: Context,

@@ -16,16 +16,20 @@ export interface IdentityProviderDeclaration {
   readonly clientSecret: Secret;
   /** The scopes to request in addition to `openid`. Default: `email` and `profile`. */
   readonly scopes?: readonly string[];
-  /** True to create a user for an unknown identity with a verified e-mail address that no other user has. Default: false. */
+  /**
+   * True to create a user for an unknown identity with a verified e-mail address that no other user has. Default:
+   * false.
+   */
   readonly create?: boolean;
   /**
-   * True if every e-mail address of the provider counts as verified. Only for the provider of a single organization that assigns the
-   * addresses itself. Default: false.
+   * True if every e-mail address of the provider counts as verified. Only for the provider of a single organization
+   * that assigns the addresses itself. Default: false.
    */
   readonly trustEmail?: boolean;
   /**
-   * The level of its logins: 2 if the provider always checks a second factor, or the values of `acr` that show that it did. Default: 1. If
-   * a login has level 1 and its account needs level 2, the service asks for a factor of the account.
+   * The level of its logins: 2 if the provider always checks a second factor, or the values of `acr` that show that it
+   * did. Default: 1. If a login has level 1 and its account needs level 2, the service asks for a factor of the
+   * account.
    */
   readonly level?: VouchedLevel;
 }

@@ -35,8 +35,9 @@ const checks: ChecksOf<IdentityProvidersOptions> = {
 };
 
 /**
- * Logs users in at identity providers (OpenID Connect): code flow with PKCE, and a session afterwards. Identities are linked to accounts by
- * issuer and `sub`. Needs the package `openid-client`, the service's secret and its public origin (`ownOrigins`).
+ * Logs users in at identity providers (OpenID Connect): code flow with PKCE, and a session afterwards. Identities are
+ * linked to accounts by issuer and `sub`. Needs the package `openid-client`, the service's secret and its public origin
+ * (`ownOrigins`).
  *
  * @example
  * ```ts
@@ -82,13 +83,19 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
   });
 }
 
-/** Returns the feature of the option `sessions`. Returns no feature if the option is missing or wrong, because `setUp` reports that. */
+/**
+ * Returns the feature of the option `sessions`. Returns no feature if the option is missing or wrong, because `setUp`
+ * reports that.
+ */
 function findSessionsFeature(options: Partial<IdentityProvidersOptions> | null | undefined): readonly Feature[] {
   const sessions = options?.sessions;
   return isObject(sessions) ? [sessions] : [];
 }
 
-/** Returns a mistake if the public origin is unknown. The address of the callback contains it, and must not depend on a request. */
+/**
+ * Returns a mistake if the public origin is unknown. The address of the callback contains it, and must not depend on a
+ * request.
+ */
 function originMistakes({ ownOrigins }: Host): readonly string[] {
   return ownOrigins.length === 0
     ? ["the public origin of the service is unknown, and providers send their users back to it; give it in ownOrigins"]

@@ -54,8 +54,8 @@ export interface Flow {
 }
 
 /**
- * The values that bind an answer of the provider to its flow. They are derived from the state, so neither the browser nor the database
- * stores them.
+ * The values that bind an answer of the provider to its flow. They are derived from the state, so neither the browser
+ * nor the database stores them.
  */
 export interface FlowProof {
   readonly nonce: string;

@@ -51,7 +51,10 @@ export interface Identities {
   findLinked(identified: ProviderUser): Promise<LinkedIdentity | null>;
   /** Returns the change that links an identity. `user` is the id of the user, or a placeholder for it. */
   link(identified: ProviderUser, user: number | KeyOf, now: number): Change;
-  /** Returns the changes that link another identity to an existing account. The store refuses them if the account has too many. */
+  /**
+   * Returns the changes that link another identity to an existing account. The store refuses them if the account has
+   * too many.
+   */
   linkMore(identified: ProviderUser, userId: number, now: number): readonly Change[];
   unlink(identity: LinkedIdentity): Change;
 }

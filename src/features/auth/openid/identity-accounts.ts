@@ -29,8 +29,8 @@ export interface AnswerContext {
 }
 
 /**
- * Maximum number of attempts. Two processes may see the same new identity. One of them then retries and finds the user that the other
- * process created.
+ * Maximum number of attempts. Two processes may see the same new identity. One of them then retries and finds the user
+ * that the other process created.
  */
 const ATTEMPTS = 5;
 
@@ -76,8 +76,8 @@ async function makeUser(
     throw refused(`the identity is not linked, and ${reason}`, `${detail} ${otherWay}`);
   }
   const { name, email } = newcomer;
-  // The address is unique, so it becomes the username. Because of `chosen`, a login through a proxy or another issuer cannot claim the
-  // account by its username.
+  // The address is unique, so it becomes the username. Because of `chosen`, a login through a proxy or another issuer
+  // cannot claim the account by its username.
   const user = {
     name,
     email,
@@ -105,8 +105,8 @@ const notLinked =
 const otherWay = "If you have an account, log in another way and link the identity on the page of your account.";
 
 /**
- * The reasons why the claims make no user, for the log and for the caller. The detail depends only on the claims, so it does not reveal
- * whether an account has the address.
+ * The reasons why the claims make no user, for the log and for the caller. The detail depends only on the claims, so it
+ * does not reveal whether an account has the address.
  */
 const unusable = {
   missing: [
@@ -128,8 +128,8 @@ type FoundNewcomer =
   | { readonly kind: keyof typeof unusable };
 
 /**
- * Reads the name and the address of a new user. Asks the userinfo endpoint for the claims that the ID token lacks (OpenID Connect Core
- * §5.4). If it fails, the ID token alone may be enough.
+ * Reads the name and the address of a new user. Asks the userinfo endpoint for the claims that the ID token lacks
+ * (OpenID Connect Core §5.4). If it fails, the ID token alone may be enough.
  */
 async function findNewcomer(
   users: UsersMount,

@@ -125,7 +125,10 @@ async function unlink(parts: ProviderLoginParts, context: IdentityContext): Prom
   return { status: 204, cache: "no-store" };
 }
 
-/** True for a login by this identity, and for a login by a provider of an earlier version, whose proofs name no identity. */
+/**
+ * True for a login by this identity, and for a login by a provider of an earlier version, whose proofs name no
+ * identity.
+ */
 function isBegunBy(identity: LinkedIdentity, proofs: readonly Proof[]): boolean {
   const own = nameOfProof(identity);
   return proofs.some(({ method, factor = own }) => method === "fed" && factor === own);

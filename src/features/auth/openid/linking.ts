@@ -16,8 +16,9 @@ export interface IdentityLinkRequest {
 }
 
 /**
- * Links an identity to the account of the user who started the flow. Ends the request (401 `login_failed`) if the account has changed
- * since, if the login that started the flow has ended, or if another user is logged in now, and (409) if the identity is linked to another account or the account has too many.
+ * Links an identity to the account of the user who started the flow. Ends the request (401 `login_failed`) if the
+ * account has changed since, if the login that started the flow has ended, or if another user is logged in now, and
+ * (409) if the identity is linked to another account or the account has too many.
  */
 export async function linkIdentity(
   { store, accounts, logins, confirming, identities, observe }: ProviderLoginParts,

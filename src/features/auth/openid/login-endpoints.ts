@@ -17,7 +17,10 @@ const path = "/api/login";
 /** The longest path of a page to show afterwards. It is stored in a cookie. */
 const MOST_NEXT_CHARACTERS = 1024;
 
-/** Returns the endpoints of logins at identity providers: the list of providers, the start, and the answer of a provider. */
+/**
+ * Returns the endpoints of logins at identity providers: the list of providers, the start, and the answer of a
+ * provider.
+ */
 export function providerLoginEndpoints(parts: ProviderLoginParts): readonly Endpoint[] {
   const open = {
     method: "GET",

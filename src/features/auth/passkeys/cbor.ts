@@ -21,8 +21,8 @@ interface Rest {
 }
 
 /**
- * Reads one value in the canonical form of CTAP2 and returns it with the number of bytes that it occupies. Returns null if the bytes are
- * not in that form: CTAP2 allows no indefinite lengths, no tags, no floats and no duplicate keys.
+ * Reads one value in the canonical form of CTAP2 and returns it with the number of bytes that it occupies. Returns null
+ * if the bytes are not in that form: CTAP2 allows no indefinite lengths, no tags, no floats and no duplicate keys.
  */
 export function readCBOR(bytes: Buffer): { readonly value: CBORValue; readonly length: number } | null {
   const rest: Rest = { bytes, at: 0, items: 0 };

@@ -19,7 +19,9 @@ const CHALLENGE_LIFETIME_MS = 300_000;
 export interface Challenges {
   /** Makes a new challenge. The client sends `pending` back with its answer. `now` in milliseconds. */
   make(now: number): { readonly pending: string; readonly challenge: string; readonly expiresAt: number };
-  /** Uses up a challenge, also if its answer is wrong. Returns the challenge, or null if it is forged, expired or used. */
+  /**
+   * Uses up a challenge, also if its answer is wrong. Returns the challenge, or null if it is forged, expired or used.
+   */
   use(pending: string, now: number): Promise<string | null>;
   due(now: number): readonly Change[];
 }

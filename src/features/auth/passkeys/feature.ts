@@ -38,8 +38,8 @@ export interface PasskeyOptions {
   /** Name of the service in the browser's window. Default: the name of the service. */
   readonly rpName?: string;
   /**
-   * The origins of other pages that may use the passkeys, in addition to the service's own. They must be on the host `rpId` or a subdomain
-   * of it.
+   * The origins of other pages that may use the passkeys, in addition to the service's own. They must be on the host
+   * `rpId` or a subdomain of it.
    */
   readonly origins?: readonly string[];
 }
@@ -47,8 +47,9 @@ export interface PasskeyOptions {
 const checks: ChecksOf<PasskeyOptions> = { rpId: optional(text), rpName: optional(text), origins: optional(texts) };
 
 /**
- * Passkeys as a login without a username, and as a second factor (WebAuthn Level 3, attestation `none`, ES256, EdDSA and RS256). If the
- * authenticator checks the person, the login has level 2 without another factor. Needs the service's secret.
+ * Passkeys as a login without a username, and as a second factor (WebAuthn Level 3, attestation `none`, ES256, EdDSA
+ * and RS256). If the authenticator checks the person, the login has level 2 without another factor. Needs the service's
+ * secret.
  *
  * @example
  * ```ts

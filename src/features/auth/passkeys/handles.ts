@@ -15,13 +15,16 @@ export const userHandlesCollection = table({
 const HANDLE_BYTES = 64;
 
 /**
- * The user handles of a store, in base64url. An authenticator keeps one passkey for each host and user handle. So the handles of two
- * services at one host must differ, and a handle says nothing about its user.
+ * The user handles of a store, in base64url. An authenticator keeps one passkey for each host and user handle. So the
+ * handles of two services at one host must differ, and a handle says nothing about its user.
  */
 export interface UserHandles {
   /** Returns the handle of an account. Returns null if it has none yet. */
   find(userId: number): Promise<string | null>;
-  /** Returns the handle of an account. Makes it if the account has none yet. Ends the request (404) if the account was deleted. */
+  /**
+   * Returns the handle of an account. Makes it if the account has none yet. Ends the request (404) if the account was
+   * deleted.
+   */
   require(userId: number): Promise<string>;
 }
 

@@ -123,7 +123,10 @@ interface PasskeyAnswer {
   readonly challenge: string;
 }
 
-/** Checks an assertion of a stored passkey. A signature counter that goes back is refused and logged: the passkey may be a copy. */
+/**
+ * Checks an assertion of a stored passkey. A signature counter that goes back is refused and logged: the passkey may be
+ * a copy.
+ */
 export async function assert(
   parts: PasskeyParts,
   call: Call,
@@ -154,8 +157,8 @@ export async function assert(
 }
 
 /**
- * Returns the handle of a passkey that is stored without one. It is an old passkey, or an older process has confirmed it during an upgrade:
- * then it has the handle of the account.
+ * Returns the handle of a passkey that is stored without one. It is an old passkey, or an older process has confirmed
+ * it during an upgrade: then it has the handle of the account.
  */
 async function findHandle({ handles }: PasskeyParts, userId: number, credential: JSONValue): Promise<string> {
   const old = formatOldHandle(userId);
@@ -208,7 +211,10 @@ function creationOptions(
   };
 }
 
-/** Returns the `PublicKeyCredentialRequestOptionsJSON` (WebAuthn §5.5). Without factors, any passkey of this host may answer. */
+/**
+ * Returns the `PublicKeyCredentialRequestOptionsJSON` (WebAuthn §5.5). Without factors, any passkey of this host may
+ * answer.
+ */
 export function requestOptions(
   party: RelyingParty,
   challenge: string,

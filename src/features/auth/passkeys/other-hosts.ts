@@ -6,7 +6,10 @@ import { factorsCollection } from "../gate/factors.ts";
 import { equals } from "../records/conditions.ts";
 import { PASSKEY } from "./kind.ts";
 
-/** The number of passkeys that are read from each end of the table. After a change of the host, all of them have the old one. */
+/**
+ * The number of passkeys that are read from each end of the table. After a change of the host, all of them have the old
+ * one.
+ */
 const MOST_READ = 500;
 
 /** Logs a notice if stored passkeys are bound to another host, because their users cannot log in with them. */

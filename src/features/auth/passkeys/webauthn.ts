@@ -3,8 +3,8 @@ import type { PasskeyRefusal } from "../../../core/observation.ts";
 import { readCBOR, type CBORValue } from "./cbor.ts";
 import { isSigned, readKey, type PasskeyKey } from "./cose.ts";
 
-// Registration (§7.1) and assertion (§7.2) of Web Authentication Level 3, for the attestation format `none`, and for the self attestation
-// that clients pass on (§5.1.3).
+// Registration (§7.1) and assertion (§7.2) of Web Authentication Level 3, for the attestation format `none`, and for
+// the self attestation that clients pass on (§5.1.3).
 
 /** The values that a relying party expects in an answer. */
 export interface PasskeyExpectations {
@@ -42,7 +42,10 @@ export interface KnownCredential extends Pick<NewCredential, "id" | "publicKey" 
 export interface Asserted {
   readonly counter: number;
   readonly verifiesUser: boolean;
-  /** True if the signature counter went back: the passkey may be a copy. Both counters are 0 if the authenticator does not count. */
+  /**
+   * True if the signature counter went back: the passkey may be a copy. Both counters are 0 if the authenticator does
+   * not count.
+   */
   readonly isClone: boolean;
 }
 
@@ -157,7 +160,10 @@ function decode(value: unknown): Buffer | null {
   return Buffer.from(value, "base64url");
 }
 
-/** Checks the data that the browser adds: the type, the challenge, and the origin of the page (§5.8.1). Returns its bytes. */
+/**
+ * Checks the data that the browser adds: the type, the challenge, and the origin of the page (§5.8.1). Returns its
+ * bytes.
+ */
 function requireClientData(value: unknown, type: string, { challenge, isOrigin }: PasskeyExpectations): Buffer {
   const bytes = decode(value);
   const client = bytes === null ? null : parseClientData(bytes);
@@ -184,7 +190,10 @@ function isSame(one: unknown, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The authenticator data of a new passkey. Its statement is empty (`none`, §8.7) or the passkey's own signature (`packed`, §8.2). */
+/**
+ * The authenticator data of a new passkey. Its statement is empty (`none`, §8.7) or the passkey's own signature
+ * (`packed`, §8.2).
+ */
 interface Attested {
   readonly data: Buffer;
   readonly self: { readonly algorithm: CBORValue | undefined; readonly signature: Buffer } | null;
@@ -206,7 +215,10 @@ function requireAttestation(bytes: Buffer | null): Attested {
   return { data, self: { algorithm: statement.get("alg"), signature } };
 }
 
-/** Checks a self attestation: the algorithm of the passkey, and its signature of the authenticator data and the client data (§8.2). */
+/**
+ * Checks a self attestation: the algorithm of the passkey, and its signature of the authenticator data and the client
+ * data (§8.2).
+ */
 function requireOwnSignature({ data, self }: Attested, key: PasskeyKey, client: Buffer): void {
   if (self === null) return;
   const message = Buffer.concat([data, hash("sha256", client, "buffer")]);

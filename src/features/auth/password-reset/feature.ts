@@ -37,8 +37,9 @@ const newPassword = defineResource({
 });
 
 /**
- * Users who forgot their password choose a new one with a link or a code from their mailbox: `/api/password/reset/`. The answer is the same
- * for addresses without an account. A reset ends every login of the account, its API token and its keys, and keeps its second factors.
+ * Users who forgot their password choose a new one with a link or a code from their mailbox: `/api/password/reset/`.
+ * The answer is the same for addresses without an account. A reset ends every login of the account, its API token and
+ * its keys, and keeps its second factors.
  *
  * @example
  * ```ts

@@ -11,7 +11,9 @@ const password = "correct horse battery";
 const digest = createHash("sha1").update(password).digest("hex").toUpperCase();
 const padding = Array.from({ length: 800 }, (_, at) => `${String(at).padStart(35, "0")}:${at % 3}`);
 
-/** Checks a password with a range service that sends `answer`. Returns the result, the received requests and the log. */
+/**
+ * Checks a password with a range service that sends `answer`. Returns the result, the received requests and the log.
+ */
 async function ask(answer: RequestListener, limitMs = 60_000) {
   const requests: { path: string; padding: string | undefined }[] = [];
   const server = createServer((request, response) => {

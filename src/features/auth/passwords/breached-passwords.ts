@@ -27,8 +27,8 @@ export type IsBreached = (password: string) => Promise<boolean>;
 const maxBytes = 512 * 1024;
 
 /**
- * Checks an address to which digits of a digest can be appended. With an address that has a query, for example, the service would find no
- * breached password.
+ * Checks an address to which digits of a digest can be appended. With an address that has a query, for example, the
+ * service would find no breached password.
  */
 export const aRangeURL: ValueCheck = (value) => {
   const url = isText(value) ? URL.parse(value) : null;

@@ -5,8 +5,8 @@ import { Problem } from "../../../core/problem/problem.ts";
 import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
 /**
- * Parses `site:address/account`. A name without `:` is both the site and the address. A star at the start means that the account is known
- * at this address.
+ * Parses `site:address/account`. A name without `:` is both the site and the address. A star at the start means that
+ * the account is known at this address.
  */
 function buildAsker(name: string): Asker {
   const [address = "", account = ""] = name.replace("*", "").split("/");

@@ -3,7 +3,8 @@ import { problem } from "../../../core/problem/problem.ts";
 /** The caller behind a password hash. */
 export interface Asker {
   /**
-   * The site of the caller (`formatSite`). Turns rotate between sites first, because a customer with a /48 has 65,536 networks of 64 bits.
+   * The site of the caller (`formatSite`). Turns rotate between sites first, because a customer with a /48 has 65,536
+   * networks of 64 bits.
    */
   readonly site: string;
   /** The network of the caller (`formatNetwork`). */
@@ -21,18 +22,18 @@ export interface QueueSlot {
 }
 
 /**
- * The queue of password hashes. A few run at the same time and some more wait. A caller with many requests does not get more turns than
- * other callers.
+ * The queue of password hashes. A few run at the same time and some more wait. A caller with many requests does not get
+ * more turns than other callers.
  */
 export interface HashQueue {
   /**
-   * Throws 503 if `hold` would throw it now. Called before the account is read and the throttle is checked, so that a flood of requests
-   * costs little.
+   * Throws 503 if `hold` would throw it now. Called before the account is read and the throttle is checked, so that a
+   * flood of requests costs little.
    */
   requirePlace(asker: Asker): void;
   /**
-   * Holds a place until its task starts, or until `use` ends without starting a task. If all places are taken, the caller with the most
-   * places loses its newest place. Throws 503 if that is the place of this request.
+   * Holds a place until its task starts, or until `use` ends without starting a task. If all places are taken, the
+   * caller with the most places loses its newest place. Throws 503 if that is the place of this request.
    */
   hold<T>(asker: Asker, use: (place: QueueSlot) => Promise<T>): Promise<T>;
   load(): { readonly running: number; readonly waiting: number };
@@ -62,10 +63,10 @@ interface Waiter {
 type AskerEntry = Pick<Waiter, "asker">;
 
 /**
- * Makes the queue. Turns rotate between the sites, within a site between its addresses, and within an address between its accounts. So a
- * caller with many requests delays mainly itself. A request is refused only if all places are taken: the newest one of the caller with the
- * most places. Some places are reserved for known callers. A known caller never loses a place of this reserve. An attacker can use many new
- * addresses, but an address becomes known only by a login.
+ * Makes the queue. Turns rotate between the sites, within a site between its addresses, and within an address between
+ * its accounts. So a caller with many requests delays mainly itself. A request is refused only if all places are taken:
+ * the newest one of the caller with the most places. Some places are reserved for known callers. A known caller never
+ * loses a place of this reserve. An attacker can use many new addresses, but an address becomes known only by a login.
  */
 export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions): HashQueue {
   /** All waiting requests, oldest first. */
@@ -77,8 +78,8 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
 
   async function hold<T>(asker: Asker, use: (place: QueueSlot) => Promise<T>): Promise<T> {
     const lost = Promise.withResolvers<never>();
-    // The request may lose its place when no code waits for `lost` any more. Without this handler, Node would report an unhandled
-    // rejection.
+    // The request may lose its place when no code waits for `lost` any more. Without this handler, Node would report an
+    // unhandled rejection.
     lost.promise.catch(() => undefined);
     const waiter: Waiter = { asker, came: ++clock, start: null, lose: lost.reject, isLost: false };
     places.add(waiter);
@@ -138,7 +139,10 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
     loser.lose(tooMany());
   }
 
-  /** Removes a waiter. Deletes the latest turns of callers that no longer wait, so that their later requests are ordered by arrival. */
+  /**
+   * Removes a waiter. Deletes the latest turns of callers that no longer wait, so that their later requests are ordered
+   * by arrival.
+   */
   function leave(waiter: Waiter): void {
     if (!places.delete(waiter)) return;
     const others = new Set([...places].flatMap(({ asker }) => listKeys(asker)));
@@ -177,8 +181,8 @@ function leastLately(
 }
 
 /**
- * Returns the request that loses its place: the newest one of the caller with the most places. While known callers have no more places than
- * the reserve, only other callers lose one.
+ * Returns the request that loses its place: the newest one of the caller with the most places. While known callers have
+ * no more places than the reserve, only other callers lose one.
  */
 function findLoser<W extends AskerEntry>(all: readonly W[], reserved: number): W {
   const strangers = all.filter(({ asker }) => !asker.isKnown);
@@ -191,8 +195,8 @@ function findLoser<W extends AskerEntry>(all: readonly W[], reserved: number): W
 }
 
 /**
- * Returns the requests with the most frequent name. If several names are equally frequent, chooses the first name of the newest request if
- * it is one of them, otherwise the one that occurs first.
+ * Returns the requests with the most frequent name. If several names are equally frequent, chooses the first name of
+ * the newest request if it is one of them, otherwise the one that occurs first.
  */
 function largest<W extends AskerEntry>(
   all: readonly W[],

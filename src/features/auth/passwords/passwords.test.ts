@@ -211,7 +211,8 @@ test("refuses a caller who fills the queue, with one read of the store, and refu
   const passwords = makePasswords({ accounts, store, throttle: loginThrottle({ store }), cores: 1 });
   const verify = (name: string, from = call) => passwords.verify(from, name, "lovelace 1815").catch(requireStatus);
   const flood = Array.from({ length: 65 }, () => verify("ada"));
-  // Ten turns of the event loop are enough to read the accounts, after which all requests of the flood have their places.
+  // Ten turns of the event loop are enough to read the accounts, after which all requests of the flood have their
+  // places.
   await Promise.all(Array.from({ length: 10 }, () => turn()));
   const before = reads.length;
 

@@ -30,14 +30,14 @@ import { makeHashQueue, type Asker } from "./hash-queue.ts";
 /** Checks and hashes passwords. All hashes of the process are computed here, so they can be counted. */
 export interface Passwords {
   /**
-   * Returns the active account with this name and password. Otherwise returns null, in the same time for every reason. Also refuses a
-   * one-time password, because it is valid only for a login. Counts failures, and replaces a hash of another format. Throws 429 before any
-   * hash is computed, and 503 if too many hashes wait.
+   * Returns the active account with this name and password. Otherwise returns null, in the same time for every reason.
+   * Also refuses a one-time password, because it is valid only for a login. Counts failures, and replaces a hash of
+   * another format. Throws 429 before any hash is computed, and 503 if too many hashes wait.
    */
   verify(call: Call, username: string, password: string): Promise<Account | null>;
   /**
-   * Checks the password of a user who is logged in and proves their identity again. A one-time password stays valid for this after its
-   * login.
+   * Checks the password of a user who is logged in and proves their identity again. A one-time password stays valid for
+   * this after its login.
    */
   prove(call: Call, username: string, password: string): Promise<Account | null>;
   /**
@@ -46,8 +46,9 @@ export interface Passwords {
    */
   login(call: Call, username: string, password: string): Promise<ProvedPassword | null>;
   /**
-   * Hashes the password of a new account, in turn with the other hashes of the caller's address. `caller` is the caller's id, if the caller
-   * is known. `call` is null if the service itself sets the password. Throws 503 if too many hashes wait.
+   * Hashes the password of a new account, in turn with the other hashes of the caller's address. `caller` is the
+   * caller's id, if the caller is known. `call` is null if the service itself sets the password. Throws 503 if too many
+   * hashes wait.
    */
   hash(call: Call | null, password: string, caller?: string): Promise<string>;
   /** Hashes a new password of an existing account like `hash`, in the form that its factors need. */
@@ -95,7 +96,10 @@ const checks: ChecksOf<PasswordsOptions> = {
   needsMore: optional(aFunction),
 };
 
-/** Makes the part that checks and hashes all passwords of a process. A process needs only one, because one queue must order all hashes. */
+/**
+ * Makes the part that checks and hashes all passwords of a process. A process needs only one, because one queue must
+ * order all hashes.
+ */
 export function makePasswords(options: PasswordsOptions): Passwords {
   requireOptions(options, checks, { of: "makePasswords" });
   const { accounts, store, throttle, cores, cost = usualCost, tracer = null, needsMore = () => false } = options;
@@ -111,14 +115,15 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Checked | null> {
     queue.requirePlace(await loadAsker(call, username));
     const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
-    // Everything counts for the stored spelling, because equal names are one account. The spellings of a name without an account count
-    // together too. Otherwise the counts would reveal which accounts exist.
+    // Everything counts for the stored spelling, because equal names are one account. The spellings of a name without
+    // an account count together too. Otherwise the counts would reveal which accounts exist.
     const name = account?.username ?? foldName(username);
     // Also for the typed spelling. Otherwise the number of reads would reveal it.
     const asker = await loadAsker(call, name);
     const rooms = () => throttle.look(call, name);
     await rooms();
-    // Checked again, because other attempts may have failed while this one waited. So concurrent attempts cannot exceed the limit.
+    // Checked again, because other attempts may have failed while this one waited. So concurrent attempts cannot exceed
+    // the limit.
     const checked = await hold(asker, (place) =>
       sideBySide(rooms, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now, purpose }));
@@ -138,7 +143,10 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked.after;
   }
 
-  /** Stores the results of a right password: the known address, the hash in the present format, and no expiry of the password. */
+  /**
+   * Stores the results of a right password: the known address, the hash in the present format, and no expiry of the
+   * password.
+   */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
@@ -188,7 +196,10 @@ function rememberHashes(hash: (asker: Asker, password: string) => Promise<string
   };
 }
 
-/** Reads the account again after the wait. A password that was changed in the meantime is wrong, and a deactivated user is rejected. */
+/**
+ * Reads the account again after the wait. A password that was changed in the meantime is wrong, and a deactivated user
+ * is rejected.
+ */
 async function isAsItWas(accounts: Accounts, { id, generation }: Account): Promise<boolean> {
   const now = await accounts.find(id);
   return now !== null && now.active && now.generation === generation;

@@ -3,7 +3,10 @@ import { ownOrAnyUnlimited } from "../requests/access.ts";
 import { withoutKey } from "../requests/fresh-login.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 
-/** The common members of all endpoints that add or remove a way to log in. Programs send JSON, and the service's pages send forms. */
+/**
+ * The common members of all endpoints that add or remove a way to log in. Programs send JSON, and the service's pages
+ * send forms.
+ */
 export const changesLogins = {
   access: ownOrAnyUnlimited,
   logsIn: true,

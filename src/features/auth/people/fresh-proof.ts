@@ -21,9 +21,9 @@ interface ConfirmationOptions {
 }
 
 /**
- * Ends the request unless the caller's login is fresh, because a credential must not create credentials that outlive it. If the caller's
- * account needs a second factor, the login must have been confirmed with one (401 `confirmation_required`). Otherwise, the caller's own
- * password replaces a fresh login (400 at `/current_password`).
+ * Ends the request unless the caller's login is fresh, because a credential must not create credentials that outlive
+ * it. If the caller's account needs a second factor, the login must have been confirmed with one (401
+ * `confirmation_required`). Otherwise, the caller's own password replaces a fresh login (400 at `/current_password`).
  */
 export async function requireFreshLogin(
   parts: GateParts,
@@ -57,8 +57,8 @@ export function requireConfirmed(
 }
 
 /**
- * Returns true if the caller's login was confirmed with a second factor in the last ten minutes. Without `allowsRecovery`, recovery codes
- * and the factors that they added less than a day ago do not count.
+ * Returns true if the caller's login was confirmed with a second factor in the last ten minutes. Without
+ * `allowsRecovery`, recovery codes and the factors that they added less than a day ago do not count.
  */
 export function isConfirmed(
   identity: Identity,
@@ -70,9 +70,9 @@ export function isConfirmed(
 }
 
 /**
- * Creates an `Admission` for tokens and keys that are made from an existing login. The other way to create one is `beginLogin`. Checks the
- * freshness and the level of the caller's login. Only an administrator may act for another user, and no caller for another administrator
- * (403).
+ * Creates an `Admission` for tokens and keys that are made from an existing login. The other way to create one is
+ * `beginLogin`. Checks the freshness and the level of the caller's login. Only an administrator may act for another
+ * user, and no caller for another administrator (403).
  */
 export async function vouch(
   parts: GateParts,
@@ -94,8 +94,8 @@ export async function vouch(
 }
 
 /**
- * Returns the expiry of a credential that is made through an external login, in milliseconds since the epoch. Returns null if it needs
- * none. Ends the request (403) if nothing may be made through such a login.
+ * Returns the expiry of a credential that is made through an external login, in milliseconds since the epoch. Returns
+ * null if it needs none. Ends the request (403) if nothing may be made through such a login.
  */
 export function outsideEnd({ outsideCredentialsSeconds }: AccountsParts, context: Context): number | null {
   const { scheme, issuer, proofs = [] } = context.requireIdentity();
@@ -109,9 +109,9 @@ export function outsideEnd({ outsideCredentialsSeconds }: AccountsParts, context
 }
 
 /**
- * Returns the right to change these parts of an account's login. Ends the request if the caller may not change them now. For their own
- * password, username and e-mail, users prove their identity again, because an open session alone must not be enough. Another user's login
- * is changed by an administrator with a recent login.
+ * Returns the right to change these parts of an account's login. Ends the request if the caller may not change them
+ * now. For their own password, username and e-mail, users prove their identity again, because an open session alone
+ * must not be enough. Another user's login is changed by an administrator with a recent login.
  */
 export async function requireMayChange(
   parts: GateParts,
@@ -130,8 +130,8 @@ export async function requireMayChange(
 }
 
 /**
- * Ends the request if a user does not prove their identity again. With a second factor, a confirmed login is required. An account without a
- * password needs a login of the last ten minutes. Otherwise, the proof is the password.
+ * Ends the request if a user does not prove their identity again. With a second factor, a confirmed login is required.
+ * An account without a password needs a login of the last ten minutes. Otherwise, the proof is the password.
  */
 async function requireOwnProof(
   parts: GateParts,
@@ -182,7 +182,10 @@ function requirePerson(identity: Identity): void {
   });
 }
 
-/** Ends the request with 401 `confirmation_required` unless the caller has proved their identity in the last ten minutes. */
+/**
+ * Ends the request with 401 `confirmation_required` unless the caller has proved their identity in the last ten
+ * minutes.
+ */
 function requireRecent(context: Context, identity: Identity): void {
   const { now, realm } = context.call;
   if (confirmedAt(identity, now) >= 1) return;
@@ -191,7 +194,10 @@ function requireRecent(context: Context, identity: Identity): void {
   });
 }
 
-/** Ends the request (403) for an administrator who acts for a user, because such a token makes and changes no credentials. */
+/**
+ * Ends the request (403) for an administrator who acts for a user, because such a token makes and changes no
+ * credentials.
+ */
 export function requireNotActing(context: Context): void {
   if (context.identity?.actor !== undefined)
     throw problem("permission_denied", { detail: "A token that acts for a user cannot create or change credentials." });
@@ -204,8 +210,8 @@ function needsLevel2({ rule }: GateParts, identity: Identity, account: Account |
 }
 
 /**
- * Returns the level that the caller has confirmed in the last ten minutes. Returns 0 if a proof is more than ten minutes in the future,
- * because the clock was then set back.
+ * Returns the level that the caller has confirmed in the last ten minutes. Returns 0 if a proof is more than ten
+ * minutes in the future, because the clock was then set back.
  */
 function confirmedAt(identity: Identity, now: number): number {
   if (identity.proofs === undefined || isAhead(identity, now)) return 0;

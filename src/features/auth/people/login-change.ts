@@ -40,8 +40,8 @@ const partOf: Readonly<Record<keyof LoginColumns, LoginPart>> = {
 const rights = new WeakMap<object, { readonly userId: number; readonly parts: ReadonlySet<LoginPart> }>();
 
 /**
- * Makes the right to change parts of a login. Call it only after the caller was checked: `tests/project/login-changes.test.ts` has the list
- * of files that may import it.
+ * Makes the right to change parts of a login. Call it only after the caller was checked:
+ * `tests/project/login-changes.test.ts` has the list of files that may import it.
  */
 export function allowChange(userId: number, parts: readonly LoginPart[]): LoginChange {
   const change = Object.freeze({}) as LoginChange;
@@ -50,8 +50,8 @@ export function allowChange(userId: number, parts: readonly LoginPart[]): LoginC
 }
 
 /**
- * Returns the columns of a changed login, for the row of the account. Throws `TypeError` if `change` is not the right to change these
- * columns of this account.
+ * Returns the columns of a changed login, for the row of the account. Throws `TypeError` if `change` is not the right
+ * to change these columns of this account.
  */
 export function loginColumns(change: LoginChange, userId: number, columns: LoginColumns): LoginColumns {
   const right = rights.get(change);

@@ -5,7 +5,9 @@ import type { LoginOptions } from "./people.ts";
 /** Checks of the options of every login feature. */
 export const loginChecks: ChecksOf<LoginOptions> = { enabled: optional(aBoolean) };
 
-/** Throws a TypeError if a disabled login feature is asked to start a login, because its credentials would be refused. */
+/**
+ * Throws a TypeError if a disabled login feature is asked to start a login, because its credentials would be refused.
+ */
 export function requireOn(enabled: boolean, login: string): void {
   if (enabled) return;
   throw new TypeError(

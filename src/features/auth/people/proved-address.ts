@@ -6,14 +6,18 @@ import { accountsCollection, type Account } from "../records/accounts.ts";
 import { bindingsCollection } from "../records/bindings.ts";
 import { equals, ofUser, timeText } from "../records/conditions.ts";
 
-/** True if the user, or an untrusted party, chose the address and no user has proved it yet. Another person may read its mailbox. */
+/**
+ * True if the user, or an untrusted party, chose the address and no user has proved it yet. Another person may read its
+ * mailbox.
+ */
 export function isPrepared({ emailVerifiedAt = null, emailOrigin = null }: Account): boolean {
   return emailVerifiedAt === null && emailOrigin === "chosen";
 }
 
 /**
- * True if another person may have prepared this account for the owner of the mailbox: no user has proved the address yet, and it is not
- * known that somebody vouches for it. Accounts that an administrator, an import or the command line made are never prepared.
+ * True if another person may have prepared this account for the owner of the mailbox: no user has proved the address
+ * yet, and it is not known that somebody vouches for it. Accounts that an administrator, an import or the command line
+ * made are never prepared.
  */
 export async function mayBePrepared({ store }: Pick<GateParts, "store">, account: Account): Promise<boolean> {
   const { id, emailVerifiedAt = null, emailOrigin = null } = account;
@@ -37,8 +41,9 @@ export function verifyEmail(
 }
 
 /**
- * Returns the changes that delete the factors, passkeys, identities and password of a prepared account. `endAccount` does not delete these.
- * Put the changes after those of `endAccount`, which wait for any request that changes the account at the same time.
+ * Returns the changes that delete the factors, passkeys, identities and password of a prepared account. `endAccount`
+ * does not delete these. Put the changes after those of `endAccount`, which wait for any request that changes the
+ * account at the same time.
  */
 export function endPreparedLogins(
   { outsideLogins, notify }: Pick<GateParts, "outsideLogins" | "notify">,
@@ -48,7 +53,8 @@ export function endPreparedLogins(
   const where = ofUser(account.id);
   return [
     { kind: "deleteAll", collection: factorsCollection, where },
-    // Also deletes rows that do not count as a way to log in at present, for example of a provider that is no longer configured.
+    // Also deletes rows that do not count as a way to log in at present, for example of a provider that is no longer
+    // configured.
     ...outsideLogins.map(({ collection }): Change => ({ kind: "deleteAll", collection, where })),
     // No identity from outside is bound to the account by its username again.
     ...verifyEmail(account, now, { ...noLogin, username_origin: "chosen" }),
@@ -60,8 +66,8 @@ export function endPreparedLogins(
 const noLogin = { factors: 0, password_hash: null, password_until: null, password_once: null } as const;
 
 /**
- * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends every other way to
- * log in to it, also API tokens and keys.
+ * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends
+ * every other way to log in to it, also API tokens and keys.
  */
 export async function proveAddress(parts: GateParts, account: Account, now: number): Promise<readonly Change[]> {
   if (!(await mayBePrepared(parts, account))) return verifyEmail(account, now);

@@ -25,8 +25,8 @@ export interface Account {
    */
   readonly passwordOnce?: "unused" | "used" | null;
   /**
-   * Increases when all logins of the account end, for example after a changed password or a deactivation. Sessions, token families and
-   * access tokens of an older generation are invalid.
+   * Increases when all logins of the account end, for example after a changed password or a deactivation. Sessions,
+   * token families and access tokens of an older generation are invalid.
    */
   readonly generation: number;
   /** The one token family of an older generation that stays valid. Null: none. */
@@ -42,7 +42,9 @@ export interface Account {
   readonly lastLoginAt: string | null;
   /** RFC 3339: the first proof that the user reads the mailbox of the e-mail address. Null, or left out: never. */
   readonly emailVerifiedAt?: string | null;
-  /** The origin of an unproved e-mail address. Null, or left out: unknown, because an earlier version made the account. */
+  /**
+   * The origin of an unproved e-mail address. Null, or left out: unknown, because an earlier version made the account.
+   */
   readonly emailOrigin?: EmailOrigin | null;
   /** RFC 3339: the last time at which the role of administrator was taken from the user. Null, or left out: never. */
   readonly wasAdministratorAt?: string | null;
@@ -72,8 +74,8 @@ export const accountsCollection = table({
     password_until: dateTime({ optional: true }),
     password_once: enumeration(["unused", "used"], { optional: true }),
     /**
-     * The number of active second factors, written together with the factor. Each request checks whether its login proves enough for this
-     * number.
+     * The number of active second factors, written together with the factor. Each request checks whether its login
+     * proves enough for this number.
      */
     factors: integer({ default: 0 }),
     /** True if all logins of level 1 have ended under a rule for factors. Null again after a login of level 1. */
@@ -102,17 +104,18 @@ export const ofAccount = reference("accounts", { onDelete: "cascade" });
 export type UsernameOrigin = NonNullable<AccountRecord["username_origin"]>;
 
 /**
- * `vouched` for by an administrator, an import, the command line or a trusted party, or `chosen` by the user or an untrusted party. A user
- * may choose the address of another person. So until the first proof of the address, the account may be prepared (`mayBePrepared`). An
- * earlier version stored `given` by an administrator, an import, the command line or a proxy.
+ * `vouched` for by an administrator, an import, the command line or a trusted party, or `chosen` by the user or an
+ * untrusted party. A user may choose the address of another person. So until the first proof of the address, the
+ * account may be prepared (`mayBePrepared`). An earlier version stored `given` by an administrator, an import, the
+ * command line or a proxy.
  */
 export type EmailOrigin = NonNullable<AccountRecord["email_origin"]>;
 
 const DAY_MS = 86_400_000;
 
 /**
- * True if the account is an administrator's, or was one in the last 24 hours. Otherwise an administrator could take the role from another
- * one first, and then the account.
+ * True if the account is an administrator's, or was one in the last 24 hours. Otherwise an administrator could take the
+ * role from another one first, and then the account.
  */
 export function isStillAdministrator({ role, wasAdministratorAt = null }: Account, now: number): boolean {
   return role === "admin" || (wasAdministratorAt !== null && Date.parse(wasAdministratorAt) > now - DAY_MS);
@@ -127,8 +130,9 @@ export function firstGeneration(now: number): number {
 }
 
 /**
- * Returns a change that refuses the transaction if the account is no longer active, or if its logins were revoked since it was read. Put it
- * after the other changes: an earlier check could miss a revocation, and a revoked login must create nothing.
+ * Returns a change that refuses the transaction if the account is no longer active, or if its logins were revoked since
+ * it was read. Put it after the other changes: an earlier check could miss a revocation, and a revoked login must
+ * create nothing.
  */
 export function requireActive({ id, generation }: Pick<Account, "id" | "generation">): Change {
   const where = { all: [equals("id", id), equals("active", true), equals("generation", generation)] };
@@ -147,16 +151,21 @@ export interface Accounts {
   findByUsername(username: string): Eventually<Account | null>;
 }
 
-/** The accounts of a service. Here, `findByUsername` compares by the whole case folding of Unicode, and takes the same time for every name. */
+/**
+ * The accounts of a service. Here, `findByUsername` compares by the whole case folding of Unicode, and takes the same
+ * time for every name.
+ */
 export interface ServiceAccounts extends Accounts {
   /**
-   * Returns the account whose username is equal by lower case. For a name from the configuration: if this account is deleted, the name
-   * never stands for a user who takes a similar one.
+   * Returns the account whose username is equal by lower case. For a name from the configuration: if this account is
+   * deleted, the name never stands for a user who takes a similar one.
    */
   findByConfiguredName(username: string): Eventually<Account | null>;
 }
 
-/** Returns true if the text can be a username. Other texts need no lookup, and a store refuses some of them (U+0000). */
+/**
+ * Returns true if the text can be a username. Other texts need no lookup, and a store refuses some of them (U+0000).
+ */
 export function isPossibleName(name: unknown): name is string {
   if (typeof name !== "string" || name === "" || name.length > 300) return false;
   return name.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(name);
@@ -171,8 +180,8 @@ export interface OwnFields {
 const ownFields: ChecksOf<OwnFields> = { names: texts, collection: aFunction };
 
 /**
- * Returns the accounts of a store, each with the fields of its user that `own` names. Usernames are compared by lower case, with the table of
- * accounts alone.
+ * Returns the accounts of a store, each with the fields of its user that `own` names. Usernames are compared by lower
+ * case, with the table of accounts alone.
  */
 export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
   requireArguments("storeAccounts", arguments, {
@@ -183,14 +192,17 @@ export function storeAccounts(store: Store, own: OwnFields = { names: [], collec
   return { find, findByUsername: findByConfiguredName };
 }
 
-/** Returns the accounts of a service, each with the fields of its user that `own` names. The store needs `namesCollection` too. */
+/**
+ * Returns the accounts of a service, each with the fields of its user that `own` names. The store needs
+ * `namesCollection` too.
+ */
 export function serviceAccounts(store: Store, own: OwnFields): ServiceAccounts {
   const { names } = own;
   const complete = (row: Row<AccountRecord> | null): Eventually<Account | null> => {
     const account = row === null ? null : accountOf(row);
     if (account === null || names.length === 0) return account;
-    // The user is read after the account. So the `roleChanges` in a token are never newer than its fields, and a later change of these
-    // fields makes the token invalid.
+    // The user is read after the account. So the `roleChanges` in a token are never newer than its fields, and a later
+    // change of these fields makes the token invalid.
     return after(store.find(own.collection(), account.id), (user) =>
       user === null ? null : { ...account, fields: readFields(user, names) },
     );

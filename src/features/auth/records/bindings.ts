@@ -39,17 +39,17 @@ export interface ExternalIdentity {
 /** Finds the accounts of identities from outside. */
 export interface Bindings {
   /**
-   * Returns the account that an identity is bound to. A new identity is bound first. If an account has exactly the username of the
-   * identity, the identity is bound to that account. This account must have no other identity, and its user must not have chosen the
-   * username. If no account has the username, the identity is bound to the account that `create` makes. Returns null if the account is
-   * inactive, or if `create` makes none. Throws 403 `identity_not_bound` if the username or the e-mail belongs to another user. `now` in
-   * milliseconds since the epoch.
+   * Returns the account that an identity is bound to. A new identity is bound first. If an account has exactly the
+   * username of the identity, the identity is bound to that account. This account must have no other identity, and its
+   * user must not have chosen the username. If no account has the username, the identity is bound to the account that
+   * `create` makes. Returns null if the account is inactive, or if `create` makes none. Throws 403 `identity_not_bound`
+   * if the username or the e-mail belongs to another user. `now` in milliseconds since the epoch.
    */
   resolve(identity: ExternalIdentity, now: number, create?: MakeAccount): Eventually<Account | null>;
   /**
-   * Binds an identity to a given user, without a comparison of usernames. The user may already have another identity. Returns the id of the
-   * user that the identity is bound to now. If the identity was already bound to another user, this is the id of that
-   * user. Returns null if the user does not exist.
+   * Binds an identity to a given user, without a comparison of usernames. The user may already have another identity.
+   * Returns the id of the user that the identity is bound to now. If the identity was already bound to another user,
+   * this is the id of that user. Returns null if the user does not exist.
    */
   bind(userId: number, identity: Pick<ExternalIdentity, "issuer" | "subject">, now: number): Promise<number | null>;
   /** Removes the binding of an identity. Returns false if the identity was not bound. */
@@ -70,8 +70,8 @@ export interface BindingsOptions {
 }
 
 /**
- * The maximum number of attempts to bind an identity. Two processes may see the same new identity at the same time. One of them tries again
- * and finds the binding that the other process made.
+ * The maximum number of attempts to bind an identity. Two processes may see the same new identity at the same time. One
+ * of them tries again and finds the binding that the other process made.
  */
 const ATTEMPTS = 5;
 
@@ -110,7 +110,8 @@ export function storeBindings(options: BindingsOptions): Bindings {
     if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
     const outcome = await store.write({
       changes: [
-        // The revision ensures that the row still has the compared username. From now on, this username counts as given.
+        // The revision ensures that the row still has the compared username. From now on, this username counts as
+        // given.
         update(accountsCollection, { key: id, values: { username_origin: "given" }, revision: row.revision }),
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),
@@ -157,12 +158,18 @@ export function storeBindings(options: BindingsOptions): Bindings {
   };
 }
 
-/** Finds the account that an identity may claim. Never by case folding: the account of a name that only looks the same is another user's. */
+/**
+ * Finds the account that an identity may claim. Never by case folding: the account of a name that only looks the same
+ * is another user's.
+ */
 function findNamed(store: Store, { username }: ExternalIdentity): Eventually<Row | null> {
   return store.findBy(accountsCollection, "username", username);
 }
 
-/** True if another request has bound the identity, or has made the account that it may claim. The next attempt finds them. */
+/**
+ * True if another request has bound the identity, or has made the account that it may claim. The next attempt finds
+ * them.
+ */
 async function isOvertaken(store: Store, outcome: Outcome, identity: ExternalIdentity): Promise<boolean> {
   if ((await store.find(bindingsCollection, keyFor(identity))) !== null) return true;
   const isEmail = outcome.kind === "taken" && outcome.column === "email";

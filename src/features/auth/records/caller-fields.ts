@@ -54,9 +54,9 @@ export function defineUsers(users: OwnUserFields): DefinedUsers {
 }
 
 /**
- * Allows the rows whose `column` has the same value as the field `member` of the caller, for example the tenant. `column` has the name of
- * `member` by default. Other rows are hidden as if they did not exist. The caller can neither create a row with another value nor change a
- * row to another value. Denies callers who have no value in the field.
+ * Allows the rows whose `column` has the same value as the field `member` of the caller, for example the tenant.
+ * `column` has the name of `member` by default. Other rows are hidden as if they did not exist. The caller can neither
+ * create a row with another value nor change a row to another value. Denies callers who have no value in the field.
  */
 export function sameAs<F extends Fields, I extends keyof F & string, const M extends I>(
   users: DefinedUsers<F, I>,
@@ -82,8 +82,8 @@ export function sameAs(users: DefinedUsers, member: string, column = member): Pe
 }
 
 /**
- * Returns a `default` for a field of a resource: the value of the caller's field `member`. Ends the request with 401 if the caller is
- * unknown, and with 403 if the caller has no value in the field.
+ * Returns a `default` for a field of a resource: the value of the caller's field `member`. Ends the request with 401 if
+ * the caller is unknown, and with 403 if the caller has no value in the field.
  */
 export function callerField<F extends Fields, I extends keyof F & string, const M extends I>(
   users: DefinedUsers<F, I>,
@@ -99,8 +99,8 @@ export function callerField(users: DefinedUsers, member: string) {
 }
 
 /**
- * Returns the caller's values of the fields that `identity` names. Throws a TypeError if the caller's identity lacks one of them, for
- * example because a custom scheme made it.
+ * Returns the caller's values of the fields that `identity` names. Throws a TypeError if the caller's identity lacks
+ * one of them, for example because a custom scheme made it.
  */
 export function callerFields<F extends Fields, I extends keyof F & string>(
   users: DefinedUsers<F, I>,

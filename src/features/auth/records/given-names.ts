@@ -5,11 +5,12 @@ import { equals, ofUser } from "./conditions.ts";
 import { differsInFolding, foldName, isShared, namesCollection } from "./names.ts";
 
 /**
- * Returns the changes that must accompany each write of a username. They store its case folding, and refuse the transaction (409 `taken`) if
- * another user has an equal name. `user` is the id, or a placeholder for the id of a new user.
+ * Returns the changes that must accompany each write of a username. They store its case folding, and refuse the
+ * transaction (409 `taken`) if another user has an equal name. `user` is the id, or a placeholder for the id of a new
+ * user.
  *
- * The store makes folded names unique, so two new names at the same time cannot be equal. The two requirements find the older names that are
- * not in the table of folded names, or that several users have.
+ * The store makes folded names unique, so two new names at the same time cannot be equal. The two requirements find the
+ * older names that are not in the table of folded names, or that several users have.
  */
 export function giveName(user: number | KeyOf, username: string): readonly Change[] {
   // The row of a new user never matches.

@@ -6,11 +6,12 @@ import { caseFold, fold } from "../../../store/fold.ts";
 import type { Collection, Row, Store, Where } from "../../../store/store.ts";
 
 /*
- * Usernames are unique and found without regard to case. The unique column of the accounts compares them by lower case (`fold`), which keeps
- * a few letters apart that differ only in case. Stored usernames are never folded anew, because two users may have names that only differ in
- * such letters. So a second table holds the names by the whole case folding of Unicode (`foldName`). Every new name is in it. Upkeep adds the
- * older names that the two foldings fold differently (`names-upkeep.ts`). All other names are found without it. Addresses need no such
- * table, because they are ASCII, which both foldings fold alike.
+ * Usernames are unique and found without regard to case. The unique column of the accounts compares them by lower case
+ * (`fold`), which keeps a few letters apart that differ only in case. Stored usernames are never folded anew, because
+ * two users may have names that only differ in such letters. So a second table holds the names by the whole case
+ * folding of Unicode (`foldName`). Every new name is in it. Upkeep adds the older names that the two foldings fold
+ * differently (`names-upkeep.ts`). All other names are found without it. Addresses need no such table, because they are
+ * ASCII, which both foldings fold alike.
  */
 
 /** Usernames, folded by `foldName`. */
@@ -24,8 +25,8 @@ export const namesCollection = table({
 });
 
 /**
- * Separates the folded name from the id of its user if another user has had an equal name for longer. No name has a control character, so no
- * other name is between a folded name and the same name with an id.
+ * Separates the folded name from the id of its user if another user has had an equal name for longer. No name has a
+ * control character, so no other name is between a folded name and the same name with an id.
  */
 const SHARED = "\n";
 const AFTER_SHARED = "\u000b";
@@ -37,8 +38,8 @@ const MOST_EQUAL = 2;
 const UNUSED_ID = 0;
 
 /**
- * Folds a username by the case folding of Unicode. Composes it again, because a capital and its mark may become one small letter only as small
- * letters: `Ϊ́` is `ΐ`.
+ * Folds a username by the case folding of Unicode. Composes it again, because a capital and its mark may become one
+ * small letter only as small letters: `Ϊ́` is `ΐ`.
  */
 export function foldName(name: string): string {
   return composed(caseFold(name));
@@ -78,8 +79,9 @@ export interface NamedAccounts<V extends UserName = UserName> {
 }
 
 /**
- * Returns the account with a username. If no username is equal by lower case, returns the account whose username is equal by case folding,
- * unless several are. Reads as many rows for an unknown name as for a known one, so both take the same time.
+ * Returns the account with a username. If no username is equal by lower case, returns the account whose username is
+ * equal by case folding, unless several are. Reads as many rows for an unknown name as for a known one, so both take
+ * the same time.
  */
 export function findByName<V extends UserName>(named: NamedAccounts<V>, name: string): Eventually<Row<V> | null> {
   const { store, accounts } = named;
@@ -103,7 +105,10 @@ export function isNameTaken(named: NamedAccounts, name: string, id: number | nul
   );
 }
 
-/** Returns the ids of the users whose username is equal by case folding: all those that lower case alone does not find, and some others. */
+/**
+ * Returns the ids of the users whose username is equal by case folding: all those that lower case alone does not find,
+ * and some others.
+ */
 function listFolded({ store, accounts }: NamedAccounts, name: string): Eventually<readonly number[]> {
   const folded = foldName(name);
   const where: Where = {

@@ -207,7 +207,8 @@ test("reads earlier revocations from the store when it opens", async () => {
 test("deletes a revocation when the last token that it could revoke has expired", async () => {
   const { store, revocations, write } = await scene();
   await write([...revocations.endFamily("family", now), ...revocations.endDeletedAccount(account, now)]);
-  // The expiry in a row follows from the token lifetime of the process that wrote it. Other processes may use a longer lifetime.
+  // The expiry in a row follows from the token lifetime of the process that wrote it. Other processes may use a longer
+  // lifetime.
   const last = now + (accessSeconds + 60 + accessSeconds) * 1000;
 
   assert.equal(revocations.isRevoked(claims, last - 1), true);

@@ -25,36 +25,45 @@ export interface RevocationsOptions {
   readonly endWithGeneration: readonly Collection[];
   /** Collections with a `user_id` whose rows are deleted only if the account is deactivated: API tokens, keys. */
   readonly endWithAccount: readonly Collection[];
-  /** Returns the condition of the rows of a collection that end. Returns null, the default, if all rows of the user end. */
+  /**
+   * Returns the condition of the rows of a collection that end. Returns null, the default, if all rows of the user end.
+   */
   readonly findEnded?: (collection: Collection) => Where | null;
 }
 
 /**
- * The revocations that this process knows, and the changes that add new ones. Write these changes in the transaction of their cause, for
- * example a changed password.
+ * The revocations that this process knows, and the changes that add new ones. Write these changes in the transaction of
+ * their cause, for example a changed password.
  */
 export interface Revocations {
   /** Starts to follow the collection in the store. The store must have opened the collection. */
   open(): Promise<void>;
   close(): void;
-  /** Returns the largest possible delay of the known revocations, in milliseconds. Returns null before `open` and after `close`. */
+  /**
+   * Returns the largest possible delay of the known revocations, in milliseconds. Returns null before `open` and after
+   * `close`.
+   */
   ageMs(): number | null;
-  /** Returns true if an access token is revoked. Ends the request with 503 if the delay is too long. `now` in milliseconds. */
+  /**
+   * Returns true if an access token is revoked. Ends the request with 503 if the delay is too long. `now` in
+   * milliseconds.
+   */
   isRevoked(claims: RevocableClaims, now: number): boolean;
   /**
-   * Returns the changes for a changed password, or with `deactivated` for a deactivation. They end sessions, token families and access
-   * tokens, and with `deactivated` also API tokens and keys. The store refuses them as `OVERTAKEN` if another request ended the logins of
-   * the account after it was read. Then read the account again.
+   * Returns the changes for a changed password, or with `deactivated` for a deactivation. They end sessions, token
+   * families and access tokens, and with `deactivated` also API tokens and keys. The store refuses them as `OVERTAKEN`
+   * if another request ended the logins of the account after it was read. Then read the account again.
    */
   endAccount(account: Pick<Account, "id" | "generation">, now: number, deactivated?: boolean): Change[];
   /**
-   * Returns the changes that end every session, token family and access token except the kept one. Refused as `OVERTAKEN` in the same case
-   * as `endAccount`.
+   * Returns the changes that end every session, token family and access token except the kept one. Refused as
+   * `OVERTAKEN` in the same case as `endAccount`.
    */
   endLogins(account: Pick<Account, "id" | "generation">, remainingLogin: RemainingLogin, now: number): Change[];
   /**
-   * Returns the changes that end the stored logins with these proofs, for example the sessions that a deleted passkey began. Also ends every
-   * token family except the kept one, because no row says what proved it. Refused as `OVERTAKEN` in the same case as `endAccount`.
+   * Returns the changes that end the stored logins with these proofs, for example the sessions that a deleted passkey
+   * began. Also ends every token family except the kept one, because no row says what proved it. Refused as `OVERTAKEN`
+   * in the same case as `endAccount`.
    */
   endLoginsBy(
     account: Pick<Account, "id" | "generation">,
@@ -65,8 +74,8 @@ export interface Revocations {
   /** Returns the changes for a deletion. The other rows are deleted with the account by cascade. */
   endDeletedAccount(account: Pick<Account, "id" | "generation">, now: number): Change[];
   /**
-   * Returns the changes for another `role`, or for another value of a field in the identity. Every earlier access token becomes invalid
-   * permanently. Refused as `OVERTAKEN` in the same case as `endAccount`.
+   * Returns the changes for another `role`, or for another value of a field in the identity. Every earlier access token
+   * becomes invalid permanently. Refused as `OVERTAKEN` in the same case as `endAccount`.
    */
   endAccess(account: Pick<Account, "id" | "generation" | "roleChanges">, now: number, role?: Role): Change[];
   /** Returns the changes for a logout, or for a refresh token that was used twice. */
@@ -75,7 +84,10 @@ export interface Revocations {
   prune(now: number): Change[];
 }
 
-/** The longest accepted delay of the known revocations. After a longer one, access tokens get 503, because a revocation may be missing. */
+/**
+ * The longest accepted delay of the known revocations. After a longer one, access tokens get 503, because a revocation
+ * may be missing.
+ */
 const maxAgeMs = 5000;
 
 /** More rows of one table than a user can have as logins. */
@@ -100,8 +112,8 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   let feed: Feed | null = null;
   const lifeMs = (): number => (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
   /**
-   * Returns the time by which a row must have expired so that it can be deleted. The process that wrote the row may use shorter token
-   * lifetimes than this process, so the row's own expiry is not enough.
+   * Returns the time by which a row must have expired so that it can be deleted. The process that wrote the row may use
+   * shorter token lifetimes than this process, so the row's own expiry is not enough.
    */
   const endOfUse = (now: number): number => now - lifeMs();
 
@@ -154,8 +166,8 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       return endOthersThan(account, family, remaining, now);
     },
     endDeletedAccount({ id, generation }, now) {
-      // The first generation of an account is the time of its creation. So this generation is above all generations of the deleted account,
-      // and not above those of a later account with the same id.
+      // The first generation of an account is the time of its creation. So this generation is above all generations of
+      // the deleted account, and not above those of a later account with the same id.
       return [revoke({ user_id: id, generation: Math.max(generation + 1, now) }, now)];
     },
     endAccess({ id, generation, roleChanges }, now, role) {
@@ -214,7 +226,9 @@ function deleteRows(collection: Collection, where: Where): Change {
   return { kind: "deleteAll", collection, where };
 }
 
-/** Returns the changes that delete the ended rows of a user except the kept ones. The kept rows get the new generation. */
+/**
+ * Returns the changes that delete the ended rows of a user except the kept ones. The kept rows get the new generation.
+ */
 function endOthers(
   collection: Collection,
   ended: Where,
@@ -238,8 +252,8 @@ function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, 
 }
 
 /**
- * Returns the changes that count a column of the account up, if the column still has the value that was read. If two requests counted up
- * from the same value, tokens that were issued between their writes would stay valid.
+ * Returns the changes that count a column of the account up, if the column still has the value that was read. If two
+ * requests counted up from the same value, tokens that were issued between their writes would stay valid.
  */
 function countUp(
   id: number,

@@ -47,14 +47,18 @@ interface EndedUser {
 /** The revocations that this process has received. */
 export interface View {
   take(row: Row<StoredIn<typeof revocationsCollection>>): void;
-  /** Returns true if the claims are revoked. First drops entries that expired by `until`, in milliseconds since the epoch. */
+  /**
+   * Returns true if the claims are revoked. First drops entries that expired by `until`, in milliseconds since the
+   * epoch.
+   */
   isEnded(claims: RevocableClaims, until: number): boolean;
   /** Drops the entries that expired by `until`. */
   forget(until: number): void;
 }
 
 export function makeView(): View {
-  // New entries are at the end and usually expire last, so `forget` checks only the front. An expired entry behind it may stay longer.
+  // New entries are at the end and usually expire last, so `forget` checks only the front. An expired entry behind it
+  // may stay longer.
   const users = new Map<number, EndedUser>();
   const families = new Map<string, number>();
 

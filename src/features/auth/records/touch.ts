@@ -13,12 +13,15 @@ export interface TouchOptions<V> {
 }
 
 /**
- * Stores that a row was used. `last` is the current value of the column. Null means that the row was never used. Returns
- * before the write is done.
+ * Stores that a row was used. `last` is the current value of the column. Null means that the row was never used.
+ * Returns before the write is done.
  */
 export type Touch = (key: Key, last: string | null, now: number) => void;
 
-/** Creates the function for one collection. A credential in use causes at most one write per `everyMs`, not one per request. */
+/**
+ * Creates the function for one collection. A credential in use causes at most one write per `everyMs`, not one per
+ * request.
+ */
 export function makeTouch<V>({ store, collection, column, everyMs, observe }: TouchOptions<V>): Touch {
   const underway = new Set<Key>();
 

@@ -26,7 +26,10 @@ import { ownPassword } from "../requests/fresh-login.ts";
 
 const MAX_IDENTITY_FIELDS = 8;
 
-/** The maximum length of a text in the identity, in characters. Access tokens contain such texts, and a token must fit into a cookie. */
+/**
+ * The maximum length of a text in the identity, in characters. Access tokens contain such texts, and a token must fit
+ * into a cookie.
+ */
 const MAX_IDENTITY_TEXT = 100;
 
 /** The built-in fields of a user. */
@@ -85,7 +88,10 @@ export interface OwnUserFields<F extends Fields = Fields> {
   readonly filters?: Readonly<Partial<Record<keyof F, readonly Operator[]>>>;
   /** The fields that can sort lists of users. */
   readonly sorts?: readonly (keyof F & string)[];
-  /** The fields that only administrators set and change, for example the tenant. Users can read them in their own record. */
+  /**
+   * The fields that only administrators set and change, for example the tenant. Users can read them in their own
+   * record.
+   */
   readonly administered?: readonly (keyof F & string)[];
   /**
    * The fields that every request has in `identity.fields`, at most 8. A changed value ends access tokens immediately.
@@ -152,8 +158,8 @@ function rolesMistake(value: unknown): string | null {
 const ROLE = /^[a-z][a-z0-9_-]{0,39}$/;
 
 /**
- * Returns the mistakes in the fields. No field may be required, because some users are created without a form: the first
- * administrator, imported users, and users from a proxy.
+ * Returns the mistakes in the fields. No field may be required, because some users are created without a form: the
+ * first administrator, imported users, and users from a proxy.
  */
 function* mistakesIn(own: Fields): Generator<string> {
   for (const [name, field] of Object.entries(own)) {
@@ -164,7 +170,10 @@ function* mistakesIn(own: Fields): Generator<string> {
   }
 }
 
-/** Returns the mistakes in names of fields. Only additional fields may be named: built-in fields have fixed filters and sorts. */
+/**
+ * Returns the mistakes in names of fields. Only additional fields may be named: built-in fields have fixed filters and
+ * sorts.
+ */
 function* strangers(own: Fields, named: Readonly<Record<string, readonly string[]>>): Generator<string> {
   for (const [member, names] of Object.entries(named))
     for (const name of names)

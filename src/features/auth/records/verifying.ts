@@ -17,16 +17,22 @@ export interface Newcomer {
   readonly fields: Readonly<Record<string, JSONValue>>;
 }
 
-/** Sends the mails of sign-ups and invitations. A feature registers it in `setUp` (`changing.registerAddressVerifier`). */
+/**
+ * Sends the mails of sign-ups and invitations. A feature registers it in `setUp` (`changing.registerAddressVerifier`).
+ */
 export interface AddressVerifier {
   /**
-   * Queues the mail of a sign-up. If the address has an account, the mail says so. The written rows and the response time must be the same
-   * in both cases.
+   * Queues the mail of a sign-up. If the address has an account, the mail says so. The written rows and the response
+   * time must be the same in both cases.
    */
   signUp(context: Context, newcomer: Newcomer): Promise<void>;
-  /** Returns the changes that invite a user who is created in the same transaction. `user` is a placeholder for the id. */
+  /**
+   * Returns the changes that invite a user who is created in the same transaction. `user` is a placeholder for the id.
+   */
   invite(context: Context, invited: { readonly email: string; readonly user: KeyOf }): Promise<readonly Change[]>;
-  /** Returns the changes that end the links and codes of an account whose address changes. `from` is the old address. */
+  /**
+   * Returns the changes that end the links and codes of an account whose address changes. `from` is the old address.
+   */
   endLinks(account: Account, from: string): readonly Change[];
 }
 

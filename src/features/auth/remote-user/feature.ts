@@ -17,8 +17,8 @@ export interface RemoteUserLoginOptions {
   /** True to create a user that only the proxy knows, with the e-mail address that the proxy sends. Default: false. */
   readonly create?: boolean;
   /**
-   * True if the proxy vouches for the addresses that it sends. Otherwise, the first proof of such an address by mail ends every other way to
-   * log in to the account. Default: false.
+   * True if the proxy vouches for the addresses that it sends. Otherwise, the first proof of such an address by mail
+   * ends every other way to log in to the account. Default: false.
    */
   readonly trustEmail?: boolean;
 }

@@ -5,8 +5,9 @@ import type { AccountsContract } from "../people/contracts/accounts.ts";
 import { readProxyText } from "./scheme.ts";
 
 /**
- * Returns a function that makes the changes for a user that only the proxy knows so far. The e-mail address comes from `X-Remote-Email`.
- * The function returns null if this header is missing or invalid. The name comes from `X-Remote-Name` or is the username.
+ * Returns a function that makes the changes for a user that only the proxy knows so far. The e-mail address comes from
+ * `X-Remote-Email`. The function returns null if this header is missing or invalid. The name comes from `X-Remote-Name`
+ * or is the username.
  */
 export function createRemoteUser(
   { users, insertUser }: Pick<AccountsContract, "users" | "insertUser">,
@@ -24,7 +25,8 @@ export function createRemoteUser(
 }
 
 /**
- * Returns the text of a header of the proxy. Ends the request if the header is sent twice, because one of the two may come from the client.
+ * Returns the text of a header of the proxy. Ends the request if the header is sent twice, because one of the two may
+ * come from the client.
  */
 function proxyText(call: Call, header: string): string | undefined {
   const values = call.headers(header);

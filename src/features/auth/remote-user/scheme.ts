@@ -21,8 +21,8 @@ export interface RemoteUserOptions {
   /** 2 if the proxy has checked a second factor. Default: 1. */
   readonly level?: 1 | 2;
   /**
-   * Returns the changes that make a user that only the proxy knows so far (`MakeAccount`). Returns null if there is not enough data to make
-   * one.
+   * Returns the changes that make a user that only the proxy knows so far (`MakeAccount`). Returns null if there is not
+   * enough data to make one.
    */
   readonly create?: (username: string, call: Call) => readonly Change[] | null;
 }
@@ -46,8 +46,8 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
   const { header = "X-Remote-User", secret, bindings, create, level = 1 } = options;
   const vouches = level === 2 ? { vouchesFor: 2 as const } : {};
   function judge(account: Account | null, { now }: Call): Verdict {
-    // The reason is not "unknown", because that reason counts as a guess. A name is not a secret, and the guess would often be counted for
-    // the proxy's address.
+    // The reason is not "unknown", because that reason counts as a guess. A name is not a secret, and the guess would
+    // often be counted for the proxy's address.
     return account?.active === true
       ? accepted(identityOf(account, name, provedBy([{ method: "proxy", at: now, ...vouches }])))
       : rejected("inactive", detail);
@@ -76,7 +76,10 @@ function hasProxySecret(secret: Secret, call: Call): boolean {
   return sent[0] !== undefined && secret.equals(Buffer.from(sent[0], "latin1"));
 }
 
-/** Decodes a text that a proxy wrote into a header. Node reads its bytes as Latin-1. Most proxies write UTF-8, and some write Latin-1. */
+/**
+ * Decodes a text that a proxy wrote into a header. Node reads its bytes as Latin-1. Most proxies write UTF-8, and some
+ * write Latin-1.
+ */
 export function readProxyText(header: string): string {
   return readUtf8(header) ?? header;
 }

@@ -35,20 +35,20 @@ const keyForOthers: Permission = made({
 });
 
 /**
- * Like `ownRecord`, but denies a credential with limited scopes, because it could extend its own rights. Allows a key for the logins of
- * others.
+ * Like `ownRecord`, but denies a credential with limited scopes, because it could extend its own rights. Allows a key
+ * for the logins of others.
  */
 export const ownRecordUnlimited = allOf(anyOf(unlimited, keyForOthers), ownRecord);
 
 /**
- * Allows the user whose id is in the path, and administrators. Denies an administrator who acts for the user. Used for the account and
- * its credentials.
+ * Allows the user whose id is in the path, and administrators. Denies an administrator who acts for the user. Used for
+ * the account and its credentials.
  */
 export const ownOrAny = allOf(notActing, ownRecord);
 
 /**
- * Like `ownOrAny`, but denies a credential with limited scopes. Used for endpoints that create, change or end a way to log in, because a
- * limited key could extend its own rights there.
+ * Like `ownOrAny`, but denies a credential with limited scopes. Used for endpoints that create, change or end a way to
+ * log in, because a limited key could extend its own rights there.
  */
 export const ownOrAnyUnlimited = allOf(unlimited, ownOrAny);
 

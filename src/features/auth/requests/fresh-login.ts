@@ -18,7 +18,10 @@ export const proofField = text({
   description: "The caller's own password, if the login is older than ten minutes.",
 });
 
-/** Ends the request if the caller uses a key. Otherwise a key that expires soon could create a credential that never expires. */
+/**
+ * Ends the request if the caller uses a key. Otherwise a key that expires soon could create a credential that never
+ * expires.
+ */
 export function withoutKey(context: Context): void {
   if (context.requireIdentity().keyId !== undefined)
     throw problem("permission_denied", { detail: "A key cannot create credentials." });

@@ -1,6 +1,8 @@
 // Reads the responses of other services: identity providers and issuers of tokens.
 
-/** Returns the bytes of a response. If there are more than `maxBytes`, calls `refuse` with the reason. `refuse` throws. */
+/**
+ * Returns the bytes of a response. If there are more than `maxBytes`, calls `refuse` with the reason. `refuse` throws.
+ */
 export async function readBytes(
   { body }: Response,
   maxBytes: number,
@@ -17,7 +19,9 @@ export async function readBytes(
   return Buffer.concat(chunks);
 }
 
-/** Returns why a connection failed: the error code of the system (`ECONNREFUSED`), which `fetch` puts into the cause. */
+/**
+ * Returns why a connection failed: the error code of the system (`ECONNREFUSED`), which `fetch` puts into the cause.
+ */
 export function connectionFault(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;

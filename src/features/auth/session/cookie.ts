@@ -3,8 +3,8 @@ import { formatClearedCookie, formatSetCookie } from "../../../core/headers/set-
 import { isSecure, type Header } from "../requests/cookies.ts";
 
 /**
- * Returns the name of the session cookie on this connection. The prefix binds the cookie to this host, and browsers accept such a cookie
- * over TLS only (RFC 6265bis §4.1.3.2).
+ * Returns the name of the session cookie on this connection. The prefix binds the cookie to this host, and browsers
+ * accept such a cookie over TLS only (RFC 6265bis §4.1.3.2).
  */
 export function sessionCookieName({ client }: Call, name: string): string {
   return client.encrypted ? `__Host-${name}` : name;

@@ -184,7 +184,10 @@ const documentation = {
   },
 } satisfies Record<string, EndpointDocumentation>;
 
-/** Ends the request if the cookie is sent twice, or if another site sent the request. So no other site can log a browser out. */
+/**
+ * Ends the request if the cookie is sent twice, or if another site sent the request. So no other site can log a browser
+ * out.
+ */
 function requireOwnCookie({ cookie }: SessionParts, context: Context): void {
   requireOneCookie(context.call, sessionCookieName(context.call, cookie));
   context.requireSameSite();
@@ -233,7 +236,9 @@ export async function startSession(parts: StartingParts, context: Context, admis
 /** The remaining lifetime of a replaced session, so that requests that the browser has already sent still succeed. */
 const REPLACED_SESSION_MS = 10_000;
 
-/** Replaces a session with a new one that has the new proofs. Returns null if the session was deleted or has expired. */
+/**
+ * Replaces a session with a new one that has the new proofs. Returns null if the session was deleted or has expired.
+ */
 export async function renewSession(
   parts: StartingParts,
   context: Context,

@@ -23,8 +23,9 @@ export interface SessionLoginOptions extends LoginOptions {
 export interface SessionLogin {
   readonly sessions: Sessions;
   /**
-   * The kind of login that starts a session, for `logins.beginLogin(context, { account, proofs, begin: sessions.begin, options: {} })`. The
-   * response sets the cookie. Ends the request with 403 if a page of another site sent it.
+   * The kind of login that starts a session, for
+   * `logins.beginLogin(context, { account, proofs, begin: sessions.begin, options: {} })`. The response sets the
+   * cookie. Ends the request with 403 if a page of another site sent it.
    */
   readonly begin: Beginning<{}>;
 }

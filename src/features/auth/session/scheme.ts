@@ -29,8 +29,8 @@ export function session(options: SessionOptions): Scheme {
     authenticate(id, { now }) {
       if (!SESSION_ID.test(id)) return absent;
       return after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
-        // The reason is not "unknown", because that reason counts as a guess. An id of 256 bits cannot be guessed, so the cookie is from an
-        // earlier session.
+        // The reason is not "unknown", because that reason counts as a guess. An id of 256 bits cannot be guessed, so
+        // the cookie is from an earlier session.
         if (found === null) return expired;
         return after(accounts.find(found.userId), (account) => judge(found, account));
       });

@@ -32,7 +32,10 @@ export const sessionsCollection = table({
     expires_at: dateTime(),
     address: text(),
     user_agent: text({ optional: true }),
-    /** The proofs of the login. Null in sessions that are older than this column. They count as proved by a password at the login. */
+    /**
+     * The proofs of the login. Null in sessions that are older than this column. They count as proved by a password at
+     * the login.
+     */
     proofs: json({ optional: true }),
   },
   indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
@@ -66,8 +69,9 @@ export interface SessionsOptions {
 /** The sessions of a store. Times in milliseconds. */
 export interface Sessions {
   /**
-   * Creates a session with a new id, independent of the caller's cookie. Spends the admission. The id is for the cookie and is not stored.
-   * Ends the session with the id `before`, because the browser replaces its cookie. Ends the oldest sessions if the user has too many.
+   * Creates a session with a new id, independent of the caller's cookie. Spends the admission. The id is for the cookie
+   * and is not stored. Ends the session with the id `before`, because the browser replaces its cookie. Ends the oldest
+   * sessions if the user has too many.
    */
   create(
     admission: Admission,
@@ -78,7 +82,10 @@ export interface Sessions {
   find(id: string, now: number): Eventually<StoredSession | null>;
   /** True if a session has not ended. `key` is `identity.sessionId`. */
   isLive(key: string, now: number): Promise<boolean>;
-  /** Makes a replaced session end at `at` or earlier. Until then, requests that the browser has already sent still succeed. */
+  /**
+   * Makes a replaced session end at `at` or earlier. Until then, requests that the browser has already sent still
+   * succeed.
+   */
   endSoon(key: string, at: number): Promise<void>;
   /** Deletes the session. An unknown id is no error. */
   end(id: string): Promise<void>;
@@ -175,7 +182,10 @@ export function sessions(options: SessionsOptions): Sessions {
   };
 }
 
-/** Ends the oldest sessions of a user with too many. Concurrent logins each check after their own insert, and end the same sessions. */
+/**
+ * Ends the oldest sessions of a user with too many. Concurrent logins each check after their own insert, and end the
+ * same sessions.
+ */
 async function endOldest(store: Store, where: Where, now: number): Promise<void> {
   const page = { after: null, backwards: false, limit: maxLogins * 2, now };
   const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });

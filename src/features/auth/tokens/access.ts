@@ -33,8 +33,9 @@ export interface AccessTokensOptions {
   readonly lifetimeSeconds: number;
   readonly revocations: Pick<Revocations, "isRevoked">;
   /**
-   * Finds the account of a token when this process verifies the token for the first time. The token is rejected if its account does not
-   * exist, or if the account has changed since. Revocations report later changes. Default: accounts are not read.
+   * Finds the account of a token when this process verifies the token for the first time. The token is rejected if its
+   * account does not exist, or if the account has changed since. Revocations report later changes. Default: accounts
+   * are not read.
    */
   readonly accounts?: Pick<Accounts, "find">;
   /** The names of the user fields that every token and its identity contain. Default: none. */
@@ -48,11 +49,17 @@ export interface AccessTokens {
   readonly lifetimeSeconds: number;
   /** Makes a token for the account and the token family, with the proofs of its login. `now` in milliseconds. */
   issue(account: Account, family: string, now: number, proofs?: readonly Proof[]): Promise<string>;
-  /** Makes a token with which an administrator acts for the account, for 15 minutes. It has no proofs. `now` in milliseconds. */
+  /**
+   * Makes a token with which an administrator acts for the account, for 15 minutes. It has no proofs. `now` in
+   * milliseconds.
+   */
   issueActing(account: Account, actor: ActingAccount, now: number): Promise<string>;
   /** Returns true if the token names this server as its issuer. Verifies nothing. */
   recognizes(token: string): boolean;
-  /** Returns the identity of the token, or the reason to reject it. A token that was verified before does not need the database. */
+  /**
+   * Returns the identity of the token, or the reason to reject it. A token that was verified before does not need the
+   * database.
+   */
   verify(token: string, now: number): Eventually<Verdict>;
 }
 
@@ -67,7 +74,8 @@ interface Remembered {
 }
 
 /**
- * The maximum number of verified tokens in memory, about 15 MB. Above it, the oldest one is dropped and is verified again at its next use.
+ * The maximum number of verified tokens in memory, about 15 MB. Above it, the oldest one is dropped and is verified
+ * again at its next use.
  */
 const MAX_VERIFIED_TOKENS = 10_000;
 
@@ -215,7 +223,10 @@ function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued):
   return new SignJWT({ ...claims, ...more, ...own }).setProtectedHeader({ alg, typ: accessType, kid }).sign(privateKey);
 }
 
-/** Returns the claims with the proofs (RFC 9068 §2.2.1). `prf` contains all proofs. It is omitted if a password is the only proof. */
+/**
+ * Returns the claims with the proofs (RFC 9068 §2.2.1). `prf` contains all proofs. It is omitted if a password is the
+ * only proof.
+ */
 function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>> {
   const provedAt = lastProvedAt(proofs);
   if (provedAt === null) return {};
@@ -229,8 +240,8 @@ function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>
 }
 
 /**
- * Reads the claims that only access tokens have. Returns null if a claim is missing or has the wrong type, if the role is not one of
- * `roles`, or if the names of the `fields` are not exactly `names`.
+ * Reads the claims that only access tokens have. Returns null if a claim is missing or has the wrong type, if the role
+ * is not one of `roles`, or if the names of the `fields` are not exactly `names`.
  */
 function readClaims(
   { username, role, gen, rch = 0, fam, auth_time, prf, fields }: Readonly<Record<string, unknown>>,

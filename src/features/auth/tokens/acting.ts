@@ -14,15 +14,17 @@ export interface ActingAccount {
 }
 
 /**
- * Returns the claims that name the administrator (RFC 8693 §4.1). They also contain the state of the administrator's account, so that later
- * revocations of that account end the token.
+ * Returns the claims that name the administrator (RFC 8693 §4.1). They also contain the state of the administrator's
+ * account, so that later revocations of that account end the token.
  */
 export function actingClaims({ account, family }: ActingAccount): Readonly<Record<string, unknown>> {
   const { id, generation, roleChanges } = account;
   return { act: { sub: String(id) }, act_gen: generation, act_rch: roleChanges, act_fam: family ?? "" };
 }
 
-/** Reads the claims of `actingClaims`. Returns undefined if the token acts for no user, and null if they are not valid. */
+/**
+ * Reads the claims of `actingClaims`. Returns undefined if the token acts for no user, and null if they are not valid.
+ */
 export function readActing({
   act,
   act_gen: gen,
@@ -37,8 +39,8 @@ export function readActing({
 }
 
 /**
- * Returns the administrator of these claims. Returns null if the account is no longer an active administrator, or if its logins or its role
- * have changed since the token was made.
+ * Returns the administrator of these claims. Returns null if the account is no longer an active administrator, or if
+ * its logins or its role have changed since the token was made.
  */
 export async function findActor(
   { sub, gen, roleChanges, fam }: RevocableClaims,

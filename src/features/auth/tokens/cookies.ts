@@ -15,8 +15,8 @@ export interface CookieNames {
 }
 
 /**
- * Returns the cookies of a token pair. Browsers send the access token to all paths, and the refresh token only to the endpoints that use
- * it. Without a new refresh token, the browser keeps the cookie that it has.
+ * Returns the cookies of a token pair. Browsers send the access token to all paths, and the refresh token only to the
+ * endpoints that use it. Without a new refresh token, the browser keeps the cookie that it has.
  */
 export function tokenCookies(context: Context, names: CookieNames, pair: TokenPair | FreshAccess): readonly Header[] {
   const access = tokenCookie(context, accessCookie(names), pair.access, pair.accessSeconds);
@@ -35,8 +35,8 @@ export function requireRefreshCookie(call: Call, names: CookieNames): string | n
 }
 
 /**
- * Returns the refresh token that a browser sends with a login, or null if there is none. Never ends the request, because a login must
- * succeed with any cookie.
+ * Returns the refresh token that a browser sends with a login, or null if there is none. Never ends the request,
+ * because a login must succeed with any cookie.
  */
 export function findRefreshCookie(call: Call, names: CookieNames): string | null {
   return call.cookie(formatCookieName(refreshCookie(names), call)) ?? null;
@@ -81,7 +81,10 @@ function tokenCookie(context: Context, kind: TokenCookie, value: string, maxAgeS
 /** The size of name and value, in octets, above which a browser silently drops a cookie (RFC 6265bis §5.7). */
 const MAX_COOKIE_BYTES = 4096;
 
-/** Ends the request if a browser would drop the cookie. Otherwise, the login would succeed and the next request would get 401. */
+/**
+ * Ends the request if a browser would drop the cookie. Otherwise, the login would succeed and the next request would
+ * get 401.
+ */
 function requireStorableCookie(name: string, value: string): void {
   const bytes = Buffer.byteLength(name) + Buffer.byteLength(value);
   if (bytes <= MAX_COOKIE_BYTES) return;

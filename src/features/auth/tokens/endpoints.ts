@@ -66,7 +66,10 @@ export type TokenOptions = {
 /** The parts that a new token pair needs. */
 export type StartingParts = Omit<TokensParts, "begin">;
 
-/** Returns the endpoints for token logins (SimpleJWT's paths and names). These endpoints ignore all other credentials of a request. */
+/**
+ * Returns the endpoints for token logins (SimpleJWT's paths and names). These endpoints ignore all other credentials of
+ * a request.
+ */
 export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
   const open = { access: "open", consumes: JSON_ONLY, maxBodyBytes: MAX_LOGIN_BODY_BYTES } as const;
   return [
@@ -110,7 +113,8 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
 }
 
 /**
- * Returns the endpoint with the public keys. It also exists if token login is off, because other services may still verify earlier tokens.
+ * Returns the endpoint with the public keys. It also exists if token login is off, because other services may still
+ * verify earlier tokens.
  */
 export function keysEndpoint({ keys }: Pick<TokensParts, "keys">): Endpoint {
   return builtInEndpoint({
@@ -259,8 +263,8 @@ async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
 }
 
 /**
- * Returns the refresh token of the body. Without one, returns the token of the cookie. Browsers send cookies automatically, so a request
- * with the cookie must come from a page of the same site.
+ * Returns the refresh token of the body. Without one, returns the token of the cookie. Browsers send cookies
+ * automatically, so a request with the cookie must come from a page of the same site.
  */
 function requireToken({ cookies }: TokensParts, context: Context) {
   const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values;
@@ -282,7 +286,10 @@ async function verify(parts: TokensParts, context: Context) {
   throw verdict.kind === "rejected" ? await refused(parts, context, { code, ...verdict }) : problem(code);
 }
 
-/** Returns the problem for a refused token. A forged or unknown token counts as a guess. Ends the request (429) after too many guesses. */
+/**
+ * Returns the problem for a refused token. A forged or unknown token counts as a guess. Ends the request (429) after
+ * too many guesses.
+ */
 async function refused({ throttle }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
   const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {

@@ -8,8 +8,8 @@ import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } fr
 import type { RefreshToken } from "./refresh-token.ts";
 
 /**
- * The token families that were refreshed at least once. A family is all access and refresh tokens of one login. The key is the id of the
- * family. The first refresh writes the row, and the login writes none.
+ * The token families that were refreshed at least once. A family is all access and refresh tokens of one login. The key
+ * is the id of the family. The first refresh writes the row, and the login writes none.
  */
 export const familiesCollection = table({
   name: "families",

@@ -29,11 +29,13 @@ export interface TokenLoginOptions extends LoginOptions {
   readonly familySeconds?: number;
   /** The time in which a used refresh token still returns the same successor. Default: 10. */
   readonly graceSeconds?: number;
-  /** Default: true. False: a refresh token stays valid until it expires, for clients that always send their first one. */
+  /**
+   * Default: true. False: a refresh token stays valid until it expires, for clients that always send their first one.
+   */
   readonly rotates?: boolean;
   /**
-   * A JWK Set file whose first private key signs. It is read again when it changes. Default: a key that is derived from the service's
-   * secret.
+   * A JWK Set file whose first private key signs. It is read again when it changes. Default: a key that is derived from
+   * the service's secret.
    */
   readonly signingKeysFile?: string;
   /** The name of the cookie of the access token. Default: `access_token`. Over TLS, it begins with `__Host-`. */
@@ -49,9 +51,10 @@ export interface TokenLogin {
   readonly access: Omit<AccessTokens, "issue" | "issueActing">;
   readonly keys: SigningKeys;
   /**
-   * Starts a token pair, for `logins.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`. The
-   * response has the pair in its body or, with `cookie: true`, as cookies. For cookies, ends the request (403) if a page of another site
-   * sent it.
+   * Starts a token pair, for
+   * `logins.beginLogin(context, { account, proofs, begin: tokens.begin, options: { cookie: false } })`. The response
+   * has the pair in its body or, with `cookie: true`, as cookies. For cookies, ends the request (403) if a page of
+   * another site sent it.
    */
   readonly begin: Beginning<TokenOptions>;
 }
@@ -69,9 +72,9 @@ const checks: ChecksOf<TokenLoginOptions> = {
 };
 
 /**
- * Login with a pair of tokens: a JWT that is valid for some minutes, and a refresh token for the next pair. The response has them in the
- * body or in cookies. Serves `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys.
- * Needs the service's secret.
+ * Login with a pair of tokens: a JWT that is valid for some minutes, and a refresh token for the next pair. The
+ * response has them in the body or in cookies. Serves `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`,
+ * `Authorization: Bearer`, and the public keys. Needs the service's secret.
  *
  * @example
  * ```ts
@@ -159,8 +162,8 @@ function cookieMistakes({ access, refresh }: CookieNames): readonly string[] {
 }
 
 /**
- * Returns a mistake for each scheme that reads a cookie with the name of the refresh cookie. Cookie names have no prefix over cleartext, so
- * the browser would send two cookies with one name.
+ * Returns a mistake for each scheme that reads a cookie with the name of the refresh cookie. Cookie names have no
+ * prefix over cleartext, so the browser would send two cookies with one name.
  */
 function cookieNameMistakes(refreshCookie: string, { schemes }: Assembled): readonly string[] {
   return schemes

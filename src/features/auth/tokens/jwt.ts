@@ -15,7 +15,10 @@ export interface KeyWithAlgorithm {
 export interface SignatureRules {
   /** The accepted values of `typ`, so that no kind of token can be used as another (RFC 8725 §3.11). Null: no `typ`. */
   readonly types: readonly (string | null)[];
-  /** Returns the key that the token names, or null if it is unknown. Keys come only from this function, never from the token. */
+  /**
+   * Returns the key that the token names, or null if it is unknown. Keys come only from this function, never from the
+   * token.
+   */
   findKey(kid: string | undefined): KeyWithAlgorithm | null;
 }
 
@@ -81,7 +84,10 @@ export function readType(token: string): string | null {
   }
 }
 
-/** Returns the `typ` in lower case and without `application/`. Media types ignore case, and the prefix is optional (RFC 7515 §4.1.9). */
+/**
+ * Returns the `typ` in lower case and without `application/`. Media types ignore case, and the prefix is optional (RFC
+ * 7515 §4.1.9).
+ */
 export function normalizeType({ typ }: { readonly typ?: unknown }): string | null {
   if (typ === undefined) return null;
   return typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : "";

@@ -50,18 +50,24 @@ export interface StartedFamily {
 export interface RefreshTokens {
   /** Makes the first token of a new family. Spends the admission. `now` in milliseconds. */
   start(admission: Admission, now: number): StartedFamily;
-  /** Returns the successor of a used token. All claims are derived from the parent, the nonce and the time, so it is the same each time. */
+  /**
+   * Returns the successor of a used token. All claims are derived from the parent, the nonce and the time, so it is the
+   * same each time.
+   */
   succeed(parent: RefreshToken, nonce: string, usedAt: number): RefreshToken;
   /** Returns the text of a token. The same claims give the same text. */
   sign(token: RefreshToken): Promise<string>;
-  /** Reads a refresh token. Rejects it if this server did not sign it. The caller checks the expiry. `now` in milliseconds. */
+  /**
+   * Reads a refresh token. Rejects it if this server did not sign it. The caller checks the expiry. `now` in
+   * milliseconds.
+   */
   read(text: string, now: number): Promise<RefreshToken | Rejection>;
 }
 
 /**
- * Returns the refresh tokens of a server. Only this server reads them, so one key from its secret signs and verifies (HS256, which is
- * deterministic). Keys from older secrets only verify. A token is also valid before its `iat`. Otherwise the logins of a clock that was ahead
- * would end when the clock is set back.
+ * Returns the refresh tokens of a server. Only this server reads them, so one key from its secret signs and verifies
+ * (HS256, which is deterministic). Keys from older secrets only verify. A token is also valid before its `iat`.
+ * Otherwise the logins of a clock that was ahead would end when the clock is set back.
  */
 export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }: RefreshTokensOptions): RefreshTokens {
   const keys = secret.deriveEach("refresh-token");
@@ -97,8 +103,8 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
     },
     succeed(parent, nonce, usedAt) {
       const iat = Math.floor(usedAt / 1000);
-      // Uses the secret that signed the parent. During a change of secrets, processes sign with different secrets. They must still derive
-      // the same successor.
+      // Uses the secret that signed the parent. During a change of secrets, processes sign with different secrets. They
+      // must still derive the same successor.
       const jti = hmac(successorKeys[parent.signedWith]!, `${parent.jti}|${nonce}`).toString("base64url");
       return { ...parent, jti, iat, exp: Math.min(iat + refreshSeconds, parent.familyExp), signedWith: 0 };
     },

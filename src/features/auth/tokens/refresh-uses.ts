@@ -19,7 +19,10 @@ export const refreshUsesCollection = table({
   fields: {
     user_id: ofAccount,
     family: text(),
-    /** The value that the successor is derived from. Null after the grace window (`graceSeconds` after the first use) has closed. */
+    /**
+     * The value that the successor is derived from. Null after the grace window (`graceSeconds` after the first use)
+     * has closed.
+     */
     nonce: text({ optional: true }),
     used_at: dateTime(),
     expires_at: dateTime(),
@@ -38,7 +41,8 @@ export const deadFamiliesCollection = table({
 /** The result of using a token. */
 export type Use =
   /**
-   * The first use, or a repeated one within the grace window. The only successor is derived from `nonce` and `usedAt` (in milliseconds).
+   * The first use, or a repeated one within the grace window. The only successor is derived from `nonce` and `usedAt`
+   * (in milliseconds).
    */
   | { readonly kind: "used"; readonly nonce: string; readonly usedAt: number }
   /** The token was used again after its grace window. Two parties have it, and one of them may be a thief. */
@@ -61,8 +65,8 @@ export interface RefreshUses {
   /** Uses the token up. Returns the earlier use if there was one. */
   useUp(token: RefreshToken, call: Call): Promise<Use>;
   /**
-   * Records a use of the token, but does not use the token up. Returns the state of the token before this use. The caller checks its
-   * account.
+   * Records a use of the token, but does not use the token up. Returns the state of the token before this use. The
+   * caller checks its account.
    */
   look(token: RefreshToken, call: Call): Promise<Use | { readonly kind: "unused" }>;
   /** Returns true if the token was never used and its family is live. The caller checks its account. */
@@ -78,13 +82,14 @@ export interface RefreshUses {
 }
 
 /**
- * The time for which rows are stored after their tokens expire. Otherwise, a machine whose clock is behind could accept a used token again.
+ * The time for which rows are stored after their tokens expire. Otherwise, a machine whose clock is behind could accept
+ * a used token again.
  */
 const expirySlackMs = 3_600_000;
 
 /**
- * The time for which nonces are stored after their grace window. A slow request, or a machine whose clock is behind, must still find the
- * nonce.
+ * The time for which nonces are stored after their grace window. A slow request, or a machine whose clock is behind,
+ * must still find the nonce.
  */
 const sweepSlackMs = 2000;
 
@@ -168,8 +173,8 @@ export function refreshUses({
 }
 
 /**
- * Returns the changes that end a family and erase its nonces. They also lock its account, as every use of the family does. So the end of a
- * family and a use of it wait for each other.
+ * Returns the changes that end a family and erase its nonces. They also lock its account, as every use of the family
+ * does. So the end of a family and a use of it wait for each other.
  */
 function markFamilyDead({ userId, family, familyExp }: Family): readonly Change[] {
   const values = { expires_at: timeText(familyExp * 1000 + expirySlackMs) };
@@ -193,7 +198,10 @@ function deleteExpired(now: number): readonly Change[] {
   }));
 }
 
-/** Returns the changes of the first use. Among all processes they succeed only once, and only for a live family of an active account. */
+/**
+ * Returns the changes of the first use. Among all processes they succeed only once, and only for a live family of an
+ * active account.
+ */
 function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   const { userId, family, exp } = token;
   const values = {
@@ -207,8 +215,8 @@ function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
 }
 
 /**
- * Requires an active account and a live family. Locks the account first. The end of a family also locks the account, so it is complete
- * before this use, or it starts after this use.
+ * Requires an active account and a live family. Locks the account first. The end of a family also locks the account, so
+ * it is complete before this use, or it starts after this use.
  */
 function requireLiveFamily({ userId, family, generation }: RefreshToken): readonly Change[] {
   const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };

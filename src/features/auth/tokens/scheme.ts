@@ -34,7 +34,8 @@ export function bearer(options: BearerOptions): Scheme {
     // The same code as SimpleJWT. Clients of SimpleJWT refresh the token when they receive this code.
     rejectedAs: "token_not_valid",
     proves: "each",
-    // If the cookie contains no token of this service, another program on this host has set it. The scheme ignores this cookie.
+    // If the cookie contains no token of this service, another program on this host has set it. The scheme ignores this
+    // cookie.
     authenticate: (token, { now }, { in: place }) =>
       place === "cookie" && access.recognizes?.(token) === false ? absent : access.verify(token, now),
   });
@@ -45,8 +46,9 @@ export interface ExternalIssuers {
   /** Returns true if the token names one of these issuers. */
   recognizes(token: string): boolean;
   /**
-   * Returns the verdict on a token. Returns null if the token does not name one of these issuers. Answers without waiting if the token was
-   * verified before and the store allows it. Throws 503 if there are no usable keys. `now` in milliseconds.
+   * Returns the verdict on a token. Returns null if the token does not name one of these issuers. Answers without
+   * waiting if the token was verified before and the store allows it. Throws 503 if there are no usable keys. `now` in
+   * milliseconds.
    */
   verify(token: string, now: number): Eventually<Verdict> | null;
 }
@@ -54,7 +56,9 @@ export interface ExternalIssuers {
 /** Options of `externalBearer()`. */
 export interface ExternalBearerOptions {
   readonly issuers: ExternalIssuers;
-  /** The name of the cookie, the same as for `bearer()`. Default: `access_token`. Over TLS, it begins with `__Host-`. */
+  /**
+   * The name of the cookie, the same as for `bearer()`. Default: `access_token`. Over TLS, it begins with `__Host-`.
+   */
   readonly cookie?: string;
 }
 

@@ -42,7 +42,10 @@ export interface SigningKeys {
   readonly signing: SigningKey;
   /** Returns the key with that name or thumbprint, or null if there is none. */
   find(kid: string): VerifyingKey | null;
-  /** A number that changes when the keys change. Tokens that were verified with earlier keys must then be verified again. */
+  /**
+   * A number that changes when the keys change. Tokens that were verified with earlier keys must then be verified
+   * again.
+   */
   readonly version: number;
   /** Returns the JWK Set of `/.well-known/jwks.json`: only the public parts. */
   jwks(): { readonly keys: readonly PublicJWK[] };
@@ -70,8 +73,8 @@ const MAX_KID_CHARACTERS = 200;
 const ed25519Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /**
- * Returns the keys of a server without a key file. One Ed25519 key is derived from the current secret, and one from each older secret. They
- * are the same in every process.
+ * Returns the keys of a server without a key file. One Ed25519 key is derived from the current secret, and one from
+ * each older secret. They are the same in every process.
  */
 export function derivedSigningKeys(secret: Secret): SigningKeys {
   requireArguments("derivedSigningKeys", arguments, { secret: aSecret });
@@ -82,7 +85,10 @@ export function derivedSigningKeys(secret: Secret): SigningKeys {
   return createSigningKeys(keys);
 }
 
-/** Reads the keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError` if the file cannot be used. */
+/**
+ * Reads the keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError` if the file
+ * cannot be used.
+ */
 export function readSigningKeys(path: string): SigningKeys {
   requireArguments("readSigningKeys", arguments, { path: filePath });
   let text: string;
@@ -97,7 +103,10 @@ export function readSigningKeys(path: string): SigningKeys {
   return parseSigningKeys(text, path);
 }
 
-/** Parses the keys of a JWK Set (RFC 7517 §5). `source` names it in messages. Throws `SigningKeysError` with all mistakes. */
+/**
+ * Parses the keys of a JWK Set (RFC 7517 §5). `source` names it in messages. Throws `SigningKeysError` with all
+ * mistakes.
+ */
 export function parseSigningKeys(text: string, source: string): SigningKeys {
   const entries = parseKeySet(text);
   if (entries === null)

@@ -17,9 +17,9 @@ const checks: ChecksOf<WatchedKeysOptions> = { observe: aFunction, now: optional
 const checkEveryMs = 1000;
 
 /**
- * Returns the keys of a JWK Set file. Reads the file again after a change: immediately if a key is unknown, otherwise when the keys are
- * used and the last check is a second old. If the changed file is unreadable, reports it and keeps the previous keys. Throws
- * `SigningKeysError` if the first reading fails.
+ * Returns the keys of a JWK Set file. Reads the file again after a change: immediately if a key is unknown, otherwise
+ * when the keys are used and the last check is a second old. If the changed file is unreadable, reports it and keeps
+ * the previous keys. Throws `SigningKeysError` if the first reading fails.
  */
 export function watchSigningKeys(file: string, options: WatchedKeysOptions): SigningKeys {
   requireOptions(options, checks, { of: "watchSigningKeys" });

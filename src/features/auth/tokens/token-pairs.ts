@@ -45,7 +45,8 @@ export interface TokenPairsOptions {
   /** How long a used refresh token still returns its one successor, in seconds. */
   readonly graceSeconds: number;
   /**
-   * False: a refresh token stays valid until it expires or its family ends, for clients that always send their first one. Default: true.
+   * False: a refresh token stays valid until it expires or its family ends, for clients that always send their first
+   * one. Default: true.
    */
   readonly rotates?: boolean;
   readonly observe: Observer;
@@ -57,15 +58,18 @@ export interface TokenPairsOptions {
 export interface TokenPairs {
   /** Creates a new family. Spends the admission. Writes nothing. */
   issue(admission: Admission, now: number): Promise<TokenPair>;
-  /** Creates an access token with new proofs for an existing family. Spends the admission. Returns null if the family was revoked. */
+  /**
+   * Creates an access token with new proofs for an existing family. Spends the admission. Returns null if the family
+   * was revoked.
+   */
   renew(admission: Admission, family: string, now: number): Promise<FreshAccess | null>;
   /** True if the family was not revoked. */
   isLive(family: string): Promise<boolean>;
   /** Returns a new access token, and the successor of the refresh token if refresh tokens are rotated. */
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
   /**
-   * Logs out: ends the family and its access tokens, even if the token was used or has expired. Ignores texts that are not refresh tokens
-   * of this service.
+   * Logs out: ends the family and its access tokens, even if the token was used or has expired. Ignores texts that are
+   * not refresh tokens of this service.
    */
   end(token: string, now: number): Promise<void>;
   /** Returns the active families of a user that were refreshed at least once. */
@@ -74,7 +78,10 @@ export interface TokenPairs {
   endOne(userId: number, family: string, now: number): Promise<boolean>;
   /** Returns whether an access or refresh token is valid now. Does not use it up. */
   verify(token: string, call: Call): Promise<Verdict>;
-  /** Returns the changes that erase the nonces of closed grace windows. Call it at the start, and then about every second. */
+  /**
+   * Returns the changes that erase the nonces of closed grace windows. Call it at the start, and then about every
+   * second.
+   */
   sweep(now: number): Change[];
   /** Returns the changes that delete the data of expired tokens. Call it at intervals. */
   prune(now: number): Change[];
@@ -141,8 +148,8 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
         case "unused":
           return issueAccess(account, token, call.now);
         case "used":
-          // If rotation is off now, this token was used while rotation was on. The same successor is returned again, because the client may
-          // not have received it.
+          // If rotation is off now, this token was used while rotation was on. The same successor is returned again,
+          // because the client may not have received it.
           return issuePair(account, tokens.succeed(token, use.nonce, use.usedAt), call.now);
         case "ended":
           return rejected("revoked");
@@ -186,8 +193,8 @@ interface TokenReadingParts {
 }
 
 /**
- * Reads a refresh token that has not expired, and its account. Returns a rejection if the account may no longer log in. Ends the family for
- * good if its proofs are no longer enough.
+ * Reads a refresh token that has not expired, and its account. Returns a rejection if the account may no longer log in.
+ * Ends the family for good if its proofs are no longer enough.
  */
 async function readLiveToken(
   { tokens, accounts, uses, isEnough }: TokenReadingParts,
@@ -207,8 +214,8 @@ async function readLiveToken(
 }
 
 /**
- * Returns true if the token has the account's current generation, or belongs to the one family that stayed valid when all others were
- * revoked.
+ * Returns true if the token has the account's current generation, or belongs to the one family that stayed valid when
+ * all others were revoked.
  */
 function isOfCurrentLogin({ generation, family }: RefreshToken, account: Account): boolean {
   return generation === account.generation || family === account.remainingFamily;

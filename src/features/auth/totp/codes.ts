@@ -25,8 +25,8 @@ export function computeCode(secret: Uint8Array, step: number): string {
 }
 
 /**
- * Returns the step that has this code. Returns null if no accepted step has this code, or if the step is not later than `lastStep`. So a
- * code works once, and it also ends the codes of earlier steps.
+ * Returns the step that has this code. Returns null if no accepted step has this code, or if the step is not later than
+ * `lastStep`. So a code works once, and it also ends the codes of earlier steps.
  */
 export function findStep(secret: Uint8Array, code: string, now: number, lastStep: number): number | null {
   const present = computeStep(now);

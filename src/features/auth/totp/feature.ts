@@ -10,7 +10,10 @@ import { findStep, formatBase32 } from "./codes.ts";
 
 /** Options of `totp()`. */
 export interface TOTPOptions {
-  /** Name of the service in the user's authenticator app, which shows it without colons. Default: the name of the service. */
+  /**
+   * Name of the service in the user's authenticator app, which shows it without colons. Default: the name of the
+   * service.
+   */
   readonly issuer?: string;
 }
 
@@ -20,8 +23,8 @@ const checks: ChecksOf<TOTPOptions> = { issuer: optional(text) };
 const SECRET_BYTES = 20;
 
 /**
- * Codes of an authenticator app as a second factor (RFC 6238: SHA-1, 6 digits, 30 seconds). A code works once. Needs the service's secret,
- * under which the secrets of the factors are encrypted.
+ * Codes of an authenticator app as a second factor (RFC 6238: SHA-1, 6 digits, 30 seconds). A code works once. Needs
+ * the service's secret, under which the secrets of the factors are encrypted.
  *
  * @example
  * ```ts
@@ -85,8 +88,8 @@ const MOST_ISSUER = 270;
 const MOST_USERNAME = 360;
 
 /**
- * Returns the URL for authenticator apps, which read it from a QR code. A colon separates the issuer from the username, so neither may have
- * one, also not in percent-encoding (Key URI Format).
+ * Returns the URL for authenticator apps, which read it from a QR code. A colon separates the issuer from the username,
+ * so neither may have one, also not in percent-encoding (Key URI Format).
  */
 function formatURI(key: { readonly issuer: string; readonly username: string; readonly secret: string }): string {
   const issuer = encodeName(key.issuer, MOST_ISSUER);

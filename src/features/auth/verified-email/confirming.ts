@@ -45,14 +45,17 @@ const confirmation = defineResource({
   },
 });
 
-/** Returns `POST /api/email/confirm/`: the person who reads the mailbox completes a sign-up, an invitation or a changed address. */
+/**
+ * Returns `POST /api/email/confirm/`: the person who reads the mailbox completes a sign-up, an invitation or a changed
+ * address.
+ */
 export function confirmEndpoint(parts: EmailParts): Endpoint {
   return builtInEndpoint({
     ...openPost,
     path: "/api/email/confirm/",
     access: anyone,
-    // The handler decides about a rejected credential, because only a changed address needs a caller. A sign-up ignores a rejected
-    // credential.
+    // The handler decides about a rejected credential, because only a changed address needs a caller. A sign-up ignores
+    // a rejected credential.
     refusals: "reported",
     documentation: {
       summary: "Confirm an e-mail address with the link or the code of a mail",
@@ -166,8 +169,8 @@ async function changeAddress(
 }
 
 /**
- * Ends the request with 401 if the caller is unknown. Ends it with 403 if the caller is another user, uses a key with scopes, or is an
- * administrator who acts for the user.
+ * Ends the request with 401 if the caller is unknown. Ends it with 403 if the caller is another user, uses a key with
+ * scopes, or is an administrator who acts for the user.
  */
 function requireSameUser(context: Context, account: Account): void {
   if (context.identity === null && context.refusal !== null) throw context.refusal.problem;

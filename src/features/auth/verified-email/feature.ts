@@ -8,9 +8,9 @@ import { emailPurposes, notices, storedNewcomer, type EmailPurposes } from "./pu
 import { requestEndpoints } from "./requesting.ts";
 
 /**
- * Proves the addresses of users by mail: sign-ups (`accounts({ registration: "verified" })`), invitations (`accounts({ invitations: true
- * })`) and changed addresses. Serves `POST /api/email/confirm/`, `POST /users/{id}/invitation` and `POST /users/{id}/email`. Users then
- * change their own address only by proving it.
+ * Proves the addresses of users by mail: sign-ups (`accounts({ registration: "verified" })`), invitations
+ * (`accounts({ invitations: true })`) and changed addresses. Serves `POST /api/email/confirm/`,
+ * `POST /users/{id}/invitation` and `POST /users/{id}/email`. Users then change their own address only by proving it.
  *
  * @example
  * ```ts

@@ -51,7 +51,10 @@ export function storedNewcomer({ name, fields }: Newcomer): JSONValue {
   return { name, fields };
 }
 
-/** Reads the data of a sign-up, as `storedNewcomer` wrote it. Leaves out the username that an earlier version stored with it. */
+/**
+ * Reads the data of a sign-up, as `storedNewcomer` wrote it. Leaves out the username that an earlier version stored
+ * with it.
+ */
 export function readNewcomer(email: string, data: JSONValue): Newcomer {
   const { name, fields } = isObject(data) ? data : {};
   if (!isText(name) || !isObject(fields)) throw new TypeError("The data of a sign-up has no name and no fields.");

@@ -107,8 +107,8 @@ async function requestChange(parts: EmailParts, context: Context) {
   await confirming.requireProof(context, account, transient.current_password);
   const owner = await store.findBy(accounts.users.collection, "email", values.email);
   const isTaken = owner !== null && storedOf(owner).id !== account.id;
-  // For a taken address, the mail goes to the stored spelling. Another spelling may be another mailbox. Both proofs belong to the caller's
-  // account, so the same events end them.
+  // For a taken address, the mail goes to the stored spelling. Another spelling may be another mailbox. Both proofs
+  // belong to the caller's account, so the same events end them.
   await purposes.change.send(context, {
     address: isTaken ? storedOf(owner).email : values.email,
     user: account,

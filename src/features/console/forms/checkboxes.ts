@@ -52,8 +52,8 @@ export interface CheckboxGroup {
 }
 
 /**
- * Writes a checkbox for each current and each possible value. If `among` is null, adds an input for other values. Current values keep their
- * order.
+ * Writes a checkbox for each current and each possible value. If `among` is null, adds an input for other values.
+ * Current values keep their order.
  */
 export function writeCheckboxes({ type, among }: CheckboxField, ticked: Ticked, around: CheckboxGroup): Markup {
   const { name, about, legend, isNeeded, choosing, behind, called } = around;

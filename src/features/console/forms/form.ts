@@ -67,7 +67,8 @@ export function writeForm(parts: FormParts): Markup {
 }
 
 /**
- * Returns the hint for password managers, in a form with a password. A new user without a separate username logs in with the e-mail address.
+ * Returns the hint for password managers, in a form with a password. A new user without a separate username logs in
+ * with the e-mail address.
  */
 function findAutocomplete({ name }: Input, inputs: readonly Input[], { identity }: View): string {
   if (!inputs.some(({ isSecret }) => isSecret) || !["name", "email", "username"].includes(name)) return "off";
@@ -133,8 +134,8 @@ function findChoice(name: string, { choices, offer }: FieldParts): Choice | unde
 }
 
 /**
- * Returns attributes with the URL of the possible records and the name of their label field. The script requests these records, with the
- * caller's credentials, when the field gets the focus.
+ * Returns attributes with the URL of the possible records and the name of their label field. The script requests these
+ * records, with the caller's credentials, when the field gets the focus.
  */
 function writeChoiceAttributes(name: string, parts: FieldParts): PageContent {
   const { to, isListed = false } = findChoice(name, parts) ?? {};
@@ -148,7 +149,10 @@ function findLabel(name: string, value: number | string, parts: FieldParts): str
   return label === String(value) ? undefined : label;
 }
 
-/** Returns the hint of a field. With PATCH, no field needs the hint that it may be left out, because the form sends only changes. */
+/**
+ * Returns the hint of a field. With PATCH, no field needs the hint that it may be left out, because the form sends only
+ * changes.
+ */
 function writeHint({ name, isNeeded, isUnseen, isSecret }: Input, method: string): PageContent {
   if (name === "current_password") return html` <span class="opt">if it is asked for</span>`;
   if (method !== "PATCH") return isNeeded ? "" : html` <span class="opt">may be left out</span>`;
@@ -162,9 +166,8 @@ function writeInput(input: Input, about: Markup, value: unknown, autocomplete = 
   if (choices !== null) return writeSelect(input, choices, about, value);
   const text = value === null || value === undefined ? "" : input.formatValue(value);
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;
-  // A single-line input cannot show several lines. A browser drops a line break at the start of a `textarea`, so one is added before the
-  // text.
-  // A password manager finds a username in an `input` only.
+  // A single-line input cannot show several lines. A browser drops a line break at the start of a `textarea`, so one is
+  // added before the text. A password manager finds a username in an `input` only.
   const isLong = input.long !== null && autocomplete !== "username";
   if (!isSecret && (isLong || /[\r\n]/.test(text)))
     return html`<textarea${about}${input.long === "wrapped" ? html` data-line` : ""} rows="${rowsFor(text)}" dir="auto">${"\n"}${text}</textarea>`;

@@ -3,7 +3,10 @@ import type { Offer, View } from "../../../http/request/view.ts";
 import { resolveAddress } from "../site.ts";
 import { collectInputs } from "./inputs.ts";
 
-/** Writes a form for a file of records. The script sends each record like the form of one record, so the same rules apply. */
+/**
+ * Writes a form for a file of records. The script sends each record like the form of one record, so the same rules
+ * apply.
+ */
 export function writeImport(view: View, offer: Offer, plural: string): Markup {
   const types = Object.fromEntries(collectInputs(offer).map(({ name, type }) => [name, type]));
   return html`<details class="more">

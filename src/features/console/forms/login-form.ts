@@ -19,15 +19,16 @@ interface LoginState {
 }
 
 /**
- * Returns every way to log in. All of them work without the script, except passkeys. After the login, the response redirects to the page
- * that the caller wanted.
+ * Returns every way to log in. All of them work without the script, except passkeys. After the login, the response
+ * redirects to the page that the caller wanted.
  */
 export async function writeLoginForm(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {
   if (!hasWays(site.facts())) return "";
   const { password, passkey, others } = resolveWaysIn(site.facts());
   const { next } = sentTo(site, view);
   const query = new URLSearchParams({ next }).toString();
-  // A link instead of a form: the policy of pages (`form-action 'self'`) also forbids forms that are redirected to another site.
+  // A link instead of a form: the policy of pages (`form-action 'self'`) also forbids forms that are redirected to
+  // another site.
   const buttons = others.map(
     ({ title, href }) => html`<a class="btn" href="${resolveAddress(view, href)}?${query}">${title}</a> `,
   );
@@ -100,8 +101,8 @@ async function canSignUp(site: Site, view: View): Promise<boolean> {
 }
 
 /**
- * Returns the values of the last attempt, never the password. The next page is the current page. On the login pages, it is
- * the page that the form or the link names.
+ * Returns the values of the last attempt, never the password. The next page is the current page. On the login pages, it
+ * is the page that the form or the link names.
  */
 export function sentTo(site: Site, view: View): { readonly username?: string; readonly next: string } {
   const { sent, call, basePath } = view;

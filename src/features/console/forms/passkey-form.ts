@@ -24,8 +24,8 @@ export interface PasskeyForm {
 }
 
 /**
- * Writes a form that the user sends with a passkey. On a loopback address, writes a link to the same service at `localhost` instead,
- * because passkeys are bound to a host name. Writes nothing for any other IP address.
+ * Writes a form that the user sends with a passkey. On a loopback address, writes a link to the same service at
+ * `localhost` instead, because passkeys are bound to a host name. Writes nothing for any other IP address.
  */
 export function writePasskeyForm(view: View, form: PasskeyForm, path: string = view.call.path): PageContent {
   const elsewhere = passkeysElsewhere(view, form.does, path);
@@ -46,8 +46,8 @@ export function writePasskeyForm(view: View, form: PasskeyForm, path: string = v
 }
 
 /**
- * Returns the content in place of a form for passkeys: the link to the same service at `localhost`, or nothing. Returns null if passkeys
- * work here.
+ * Returns the content in place of a form for passkeys: the link to the same service at `localhost`, or nothing. Returns
+ * null if passkeys work here.
  */
 export function passkeysElsewhere(view: View, does: string, path: string = view.call.path): PageContent | null {
   const place = findHostOrigin(view);
@@ -58,8 +58,8 @@ export function passkeysElsewhere(view: View, does: string, path: string = view.
 }
 
 /**
- * Returns `here` if the browser already uses a host name. For a loopback address, returns the origin of the service at `localhost`. Returns
- * null for any other IP address, and for an unknown origin.
+ * Returns `here` if the browser already uses a host name. For a loopback address, returns the origin of the service at
+ * `localhost`. Returns null for any other IP address, and for an unknown origin.
  */
 function findHostOrigin({ call }: View): string | null {
   const url = URL.parse(call.client.origin ?? "");

@@ -4,8 +4,8 @@ import { isRequired, isWritable, type Field } from "../../../resource/declaratio
 import { parseCheckboxField } from "./checkboxes.ts";
 
 /**
- * Returns the rule of a field in words. The rule in a form does not say that the field is optional, because the form shows that next to the
- * name.
+ * Returns the rule of a field in words. The rule in a form does not say that the field is optional, because the form
+ * shows that next to the name.
  */
 export function describeRule(field: Field, where: "form" | "record" = "record"): string {
   const { kind, options } = field;

@@ -79,8 +79,8 @@ function drawLoginForm({ view, offers, tag }: Drawing, values: Profile["record"]
 }
 
 /**
- * Returns the fields of the form. Users confirm changes of their account with their password. Administrators change other accounts without
- * a password.
+ * Returns the fields of the form. Users confirm changes of their account with their password. Administrators change
+ * other accounts without a password.
  */
 function sentFrom(next: string, offer: Offer, isOwn: boolean, without: readonly string[]) {
   const names = collectInputs(offer).map(({ name }) => name);

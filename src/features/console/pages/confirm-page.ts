@@ -14,8 +14,8 @@ import { resolveAddress, type Drawn, type Site } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
 import { drawFactorChoice, codeField, drawHead, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
 
-// The pages for a request that needs a recent proof of identity. A hidden input carries the values of the sent form, without passwords,
-// from page to page.
+// The pages for a request that needs a recent proof of identity. A hidden input carries the values of the sent form,
+// without passwords, from page to page.
 
 const CONFIRM_LOGIN_PATH = `${LOGIN_PATH}confirm/`;
 
@@ -35,8 +35,8 @@ interface Carried {
 }
 
 /**
- * Draws the problem of a request that needs a recent proof of identity. Returns null if the caller cannot confirm on a page. The script
- * sends the form of this page at once.
+ * Draws the problem of a request that needs a recent proof of identity. Returns null if the caller cannot confirm on a
+ * page. The script sends the form of this page at once.
  */
 export async function drawConfirmFirst(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   if (view.identity?.scheme !== "session" || !isServed(site, CONFIRM_LOGIN_PATH, "POST")) return null;
@@ -82,7 +82,10 @@ function hiddenForm(again: unknown): PageContent {
   return typeof again === "string" ? html`<input type="hidden" name="again" value="${again}" />` : "";
 }
 
-/** Returns true if a login that waits is a confirmation: only a confirmation accepts a password as a factor, or carries a form. */
+/**
+ * Returns true if a login that waits is a confirmation: only a confirmation accepts a password as a factor, or carries
+ * a form.
+ */
 export function isConfirmation({ sent }: View, { factors }: WaitingLoginReply): boolean {
   if (isObject(sent) && sent["again"] !== undefined) return true;
   return factors.some((each) => isObject(each) && each["kind"] === "password");
@@ -130,7 +133,10 @@ function passwordField(error: string): Markup {
     </p>`;
 }
 
-/** Draws the carried form after the user has confirmed. The user sends it with the button. Returns null if there is no valid form. */
+/**
+ * Draws the carried form after the user has confirmed. The user sends it with the button. Returns null if there is no
+ * valid form.
+ */
 export function drawConfirmed(view: View): Drawn | null {
   const carried = parseCarried(isObject(view.sent) ? view.sent["again"] : undefined);
   if (carried === null) return null;

@@ -23,8 +23,9 @@ interface Conflict {
 }
 
 /**
- * Draws the page for a change that came too late. The change was not stored. The page shows it, so the caller can send it again.
- * Returns null if the two versions cannot be compared: for example, there is no record, or a value is too long.
+ * Draws the page for a change that came too late. The change was not stored. The page shows it, so the caller can send
+ * it again. Returns null if the two versions cannot be compared: for example, there is no record, or a value is too
+ * long.
  */
 export async function drawConflict(view: View, path: string): Promise<Drawn | null> {
   const { sent, call } = view;
@@ -39,7 +40,9 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
   return page({ view, offer, path, current, tag, sent: whole });
 }
 
-/** Returns each optional field with the value null, because a replacement (PUT) empties the fields that it leaves out. */
+/**
+ * Returns each optional field with the value null, because a replacement (PUT) empties the fields that it leaves out.
+ */
 function createEmptyValues(offer: Offer): ConflictValues {
   const optional = collectInputs(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
   return Object.fromEntries(optional.map(({ name }) => [name, null]));

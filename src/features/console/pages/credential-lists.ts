@@ -9,7 +9,8 @@ import { isRows, findRecord } from "./rows.ts";
 /** An element of a list. */
 export type Row = Readonly<Record<string, unknown>>;
 
-// The credentials of an account, each with a button that ends it: the user's sessions, the keys of programs, and the API token.
+// The credentials of an account, each with a button that ends it: the user's sessions, the keys of programs, and the
+// API token.
 
 /** Lists the sessions of the user, with a button that ends each one and a button that ends all. */
 export async function drawSessions(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {

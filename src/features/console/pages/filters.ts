@@ -46,8 +46,8 @@ export function drawFilters({ view }: Drawing, resource: Resource): Markup {
 }
 
 /**
- * Returns hidden inputs with the current parameters, for a form that adds or changes one. Leaves out the cursor, so that the list starts at
- * its first page.
+ * Returns hidden inputs with the current parameters, for a form that adds or changes one. Leaves out the cursor, so
+ * that the list starts at its first page.
  */
 export function retainedInputs(view: View, without?: string): readonly Markup[] {
   const retained = readParameters(view).filter(([name]) => name !== "cursor" && name !== without);

@@ -49,12 +49,15 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
   return { title, main };
 }
 
-/** The maximum number of characters of the drawn rows after a request with an array. The pages of a list have a separate limit. */
+/**
+ * The maximum number of characters of the drawn rows after a request with an array. The pages of a list have a separate
+ * limit.
+ */
 const MOST_DRAWN = 2 * 1024 * 1024;
 
 /**
- * Draws the rows, and lets other requests run in between. Draws only the first records of an array that was sent, because the array may
- * have 8 MiB.
+ * Draws the rows, and lets other requests run in between. Draws only the first records of an array that was sent,
+ * because the array may have 8 MiB.
  */
 async function drawTable(drawing: Drawing, resource: Resource, rows: readonly ListedRow[]): Promise<Markup> {
   const names = Object.keys(rows[0]!);

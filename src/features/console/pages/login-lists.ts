@@ -96,8 +96,8 @@ export async function drawIdentities(drawing: Drawing, user: string, isOwn: bool
 }
 
 /**
- * Returns the form that links an identity at a provider. The login at a provider starts at `/api/login/{provider}/start`. Returns nothing
- * for any other login.
+ * Returns the form that links an identity at a provider. The login at a provider starts at
+ * `/api/login/{provider}/start`. Returns nothing for any other login.
  */
 function newIdentity(view: View, offer: Offer, title: string, href: string): readonly PageContent[] {
   const provider = /^\/api\/login\/([^/]+)\/start$/.exec(href)?.[1];
@@ -112,7 +112,10 @@ function newIdentity(view: View, offer: Offer, title: string, href: string): rea
   ];
 }
 
-/** Draws the response with the link to the provider at which the user then logs in. Returns null for the list of identities. */
+/**
+ * Draws the response with the link to the provider at which the user then logs in. Returns null for the list of
+ * identities.
+ */
 export function drawIdentityStart({ body }: Drawing): Drawn | null {
   const { value } = body;
   if (!isObject(value) || typeof value["start"] !== "string") return null;

@@ -22,8 +22,8 @@ export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {
 }
 
 /**
- * The completed steps that lead to the login page, and the text that the page shows for each. Anyone can make a link with one of these
- * names, so the link only selects a text.
+ * The completed steps that lead to the login page, and the text that the page shows for each. Anyone can make a link
+ * with one of these names, so the link only selects a text.
  */
 const notes: ReadonlyMap<string, string> = new Map([
   ["address", "Your address is confirmed. Log in."],
@@ -51,8 +51,9 @@ interface MailLogin {
 }
 
 /**
- * Draws the login by the link or the code of a mail. Opening the link does not log in: the user then presses the button of the page. The
- * page names the account, because another person may have sent the link. If a user is logged in, it asks whether to change to that account.
+ * Draws the login by the link or the code of a mail. Opening the link does not log in: the user then presses the button
+ * of the page. The page names the account, because another person may have sent the link. If a user is logged in, it
+ * asks whether to change to that account.
  */
 async function drawMailLogin(site: Site, view: View, { token, wrong }: MailLogin): Promise<Drawn> {
   const { next } = sentTo(site, view);
@@ -105,7 +106,9 @@ const CODE_FIELDS = [
   },
 ] as const;
 
-/** The message for a refused passkey. It is the same for every reason, so that it does not reveal which passkeys exist. */
+/**
+ * The message for a refused passkey. It is the same for every reason, so that it does not reveal which passkeys exist.
+ */
 export const WRONG_PASSKEY = "This passkey was not accepted. Choose another way.";
 
 function draw(form: PageContent, note?: string): Drawn {

@@ -13,8 +13,8 @@ import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PA
 import { loginAfter } from "./login-page.ts";
 import { drawHead } from "./waiting-parts.ts";
 
-// Sign-up, forgotten passwords and links of mails. Opening a page does not use up the link of a mail, because only the button of the page
-// sends the token.
+// Sign-up, forgotten passwords and links of mails. Opening a page does not use up the link of a mail, because only the
+// button of the page sends the token.
 
 /** A refused attempt, which the page shows with its form again. */
 type Refused = Pick<ProblemDocument, "code" | "detail" | "errors" | "status">;
@@ -112,8 +112,8 @@ async function drawResetAgain(site: Site, view: View, refused?: Refused): Promis
 }
 
 /**
- * Draws the page that confirms an address. A newcomer chooses a password. A user who changes an address logs in first, and keeps the
- * password. The link of a changed address has the parameter `change`.
+ * Draws the page that confirms an address. A newcomer chooses a password. A user who changes an address logs in first,
+ * and keeps the password. The link of a changed address has the parameter `change`.
  */
 export async function drawVerify({ site, view }: Drawing): Promise<Drawn> {
   const isChange = findParameter(view, "change") !== undefined;
@@ -143,8 +143,9 @@ async function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean,
 }
 
 /**
- * Returns the fields of a form that chooses a password, with the username for a password manager. Only a new user chooses a username: the
- * page shows the default. An invited user has one. The user of a code, or of a link that is not valid, is unknown.
+ * Returns the fields of a form that chooses a password, with the username for a password manager. Only a new user
+ * chooses a username: the page shows the default. An invited user has one. The user of a code, or of a link that is not
+ * valid, is unknown.
  */
 function choosePassword(user: LinkUser | null): Pick<PlainForm, "fields" | "username" | "values"> {
   if (user === null) return { fields: [username, newPassword] };
@@ -155,7 +156,9 @@ function choosePassword(user: LinkUser | null): Pick<PlainForm, "fields" | "user
 /** The path that changes the address of a user. */
 const EMAIL_PATH = "/users/{id}/email";
 
-/** Draws the form of one of these pages again, with the reason why it was refused. Returns null for every other request. */
+/**
+ * Draws the form of one of these pages again, with the reason why it was refused. Returns null for every other request.
+ */
 export async function drawMailProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const isForm = view.call.header("content-type")?.startsWith(formType) === true;
   if (!isForm || view.call.method !== "POST" || ![400, 401, 409].includes(document.status)) return null;
@@ -178,8 +181,8 @@ export async function drawMailProblem(site: Site, view: View, document: ProblemD
 }
 
 /**
- * Returns true if the form asks for a password. Only a newcomer chooses one, and only the response of the service shows whether the link
- * belongs to a newcomer.
+ * Returns true if the form asks for a password. Only a newcomer chooses one, and only the response of the service shows
+ * whether the link belongs to a newcomer.
  */
 function needsPassword({ sent }: View, { errors = [] }: ProblemDocument): boolean {
   const mistake = errors.find(({ pointer }) => pointer === "/password");
@@ -266,7 +269,10 @@ function readSentValues({ sent }: View): Readonly<Record<string, unknown>> {
   return isObject(sent) ? sent : {};
 }
 
-/** Returns the user of the link, without using the link up. Returns null if the link is wrong, used or expired, or if there is none. */
+/**
+ * Returns the user of the link, without using the link up. Returns null if the link is wrong, used or expired, or if
+ * there is none.
+ */
 async function findLinkUser(site: Site, view: View, page: "reset" | "verify"): Promise<LinkUser | null> {
   const token = findToken(view);
   return token === undefined ? null : site.facts().findLinkUser({ page, token, call: view.call });

@@ -82,7 +82,10 @@ export async function drawAppAgain(view: View, { errors = [] }: ProblemDocument)
   return { title, main, narrow: true };
 }
 
-/** Returns the form that confirms an app, which the user adds on the account page. `error` is the id of the element with the error. */
+/**
+ * Returns the form that confirms an app, which the user adds on the account page. `error` is the id of the element with
+ * the error.
+ */
 async function confirmForm(view: View, { id }: NewFactorValues, error = ""): Promise<PageContent> {
   const path = CONFIRM_PATH.replace("{id}", readUserId(view)).replace("{factor_id}", String(id));
   const offer = (await view.offers(path)).find(({ method }) => method === "POST");

@@ -34,7 +34,10 @@ async function showAny(drawing: Drawing, value: unknown): Promise<Markup> {
   return html`<p>${showValue(drawing, null, value)}</p>`;
 }
 
-/** Returns the form for an action that the caller may take at this path. Returns nothing if the action only reads or has another path. */
+/**
+ * Returns the form for an action that the caller may take at this path. Returns nothing if the action only reads or has
+ * another path.
+ */
 function drawForm({ view, tag, path }: Drawing, offer: Offer): PageContent {
   const { method, description } = offer;
   if (method === "GET" || method === "QUERY" || offer.path !== path) return "";
@@ -63,7 +66,10 @@ function drawSecrets({ view, body: { value } }: Drawing): PageContent {
 
 const SECRETS = ["key", "token", "password", "access", "refresh"] as const;
 
-/** Draws rows as a table. A row with an id gets a link if the caller may read it, and a button if the caller may delete it. */
+/**
+ * Draws rows as a table. A row with an id gets a link if the caller may read it, and a button if the caller may delete
+ * it.
+ */
 async function drawElements(
   drawing: Drawing,
   rows: readonly Readonly<Record<string, unknown>>[],

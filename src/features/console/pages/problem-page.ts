@@ -37,7 +37,8 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
-  // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with sessions only.
+  // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with
+  // sessions only.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
   if (isUnknown && hasWays(site.facts()))
     return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
@@ -174,8 +175,8 @@ function drawChallenges({ headers }: View): PageContent {
 }
 
 /**
- * Draws the form again with the sent values and the mistakes. Returns null if there is no form to draw: for example if no field is wrong,
- * or if the caller may not send the form.
+ * Draws the form again with the sent values and the mistakes. Returns null if there is no form to draw: for example if
+ * no field is wrong, or if the caller may not send the form.
  */
 async function formAgain(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const { place, sent, call } = view;

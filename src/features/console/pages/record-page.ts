@@ -105,8 +105,8 @@ async function drawNested({ site, view, path }: Drawing, resource: Resource): Pr
 }
 
 /**
- * Returns the form for a change. One button sends the changes, the other the whole record. The second button is missing if a value is too
- * long for an input, because the request would empty that value.
+ * Returns the form for a change. One button sends the changes, the other the whole record. The second button is missing
+ * if a value is too long for an input, because the request would empty that value.
  */
 function drawEditForm({ view, offers, tag, choices, labels }: Drawing, values: RecordValues): PageContent {
   const update = offers.find(({ action }) => action === "update");

@@ -41,7 +41,10 @@ export function drawFactorChoice(factors: readonly WaitingValues[]): Markup {
   </p>`;
 }
 
-/** Returns the field for a code of one of these factors. It has the focus if the reader needs to see nothing above it first. */
+/**
+ * Returns the field for a code of one of these factors. It has the focus if the reader needs to see nothing above it
+ * first.
+ */
 export function codeField(factors: readonly WaitingValues[], error: string, hasFocus = true): Markup {
   const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
   return html`<p class="field">
@@ -57,7 +60,10 @@ function describeCode(factors: readonly WaitingValues[]): string {
   return kind === "mail" ? "Code from the mail" : "Code";
 }
 
-/** Returns the page to show after the login: the page that the form names if it is a path of this service, otherwise the root. */
+/**
+ * Returns the page to show after the login: the page that the form names if it is a path of this service, otherwise the
+ * root.
+ */
 export function readNext(view: View): string {
   const { sent, call, basePath } = view;
   const next = isObject(sent) ? sent["next"] : findParameter(view, "next");

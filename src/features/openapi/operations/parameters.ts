@@ -75,7 +75,9 @@ export const parameters = {
   },
 } as const satisfies Record<string, JSONObject>;
 
-/** Returns the parameter `format` of records, and the parameter `format` of lists, because some formats show only lists. */
+/**
+ * Returns the parameter `format` of records, and the parameter `format` of lists, because some formats show only lists.
+ */
 export function formatParameters(formats: readonly Format[]): Readonly<Record<"format" | "listFormat", JSONObject>> {
   return {
     format: formatParameter(formats.filter(({ shows }) => shows !== "lists")),

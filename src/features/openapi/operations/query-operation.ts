@@ -6,15 +6,18 @@ import { ref, type JSONObject } from "../json.ts";
 import { filterSchema, MAX_LIMIT } from "./parameters.ts";
 
 /**
- * The member for `QUERY` operations. OpenAPI 3.1 has no such member, but its extension registry has this one. OpenAPI 3.2 has
- * `additionalOperations`.
+ * The member for `QUERY` operations. OpenAPI 3.1 has no such member, but its extension registry has this one. OpenAPI
+ * 3.2 has `additionalOperations`.
  */
 export const ADDITIONAL_OPERATIONS = "x-oai-additionalOperations";
 
 /** The methods that are direct members of a path item. */
 export const PLAIN_METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST", "DELETE", "PATCH"]);
 
-/** Returns the schema of a `QUERY` body. `condition` is the schema name of its conditions, `expandable` lists the names of relations. */
+/**
+ * Returns the schema of a `QUERY` body. `condition` is the schema name of its conditions, `expandable` lists the names
+ * of relations.
+ */
 export function querySchema(resource: Resource, condition: string, expandable: readonly string[]): JSONObject {
   const names = shownFields(resource).join(", ");
   const text = (description: string): JSONObject => ({ type: "string", minLength: 1, description });

@@ -20,7 +20,10 @@ export interface OperationSubject {
   readonly formats: readonly Format[];
   readonly names: SchemaNames;
   readonly tag: string;
-  /** The words for one record (`one`) and for all (`many`), in summaries (`order item`) and in operationIds (`OrderItem`). */
+  /**
+   * The words for one record (`one`) and for all (`many`), in summaries (`order item`) and in operationIds
+   * (`OrderItem`).
+   */
   readonly one: { readonly said: string; readonly written: string };
   readonly many: { readonly said: string; readonly written: string };
 }
@@ -99,7 +102,10 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
   }),
 };
 
-/** Returns the additional problems of a deletion. A hook may change any table, and an existing table may have more rules. */
+/**
+ * Returns the additional problems of a deletion. A hook may change any table, and an existing table may have more
+ * rules.
+ */
 function problemsOfRemoval({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
   return beforeWrite === null && resource.table === null ? [] : ["invalid", "taken"];
 }
@@ -225,7 +231,9 @@ function created(subject: OperationSubject): JSONObject {
   return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
 }
 
-/** Returns the responses for a mount that does not create a record at once: a later request of the caller creates it. */
+/**
+ * Returns the responses for a mount that does not create a record at once: a later request of the caller creates it.
+ */
 function later({ mount: { deferral }, formats }: OperationSubject): Readonly<Record<string, JSONObject>> {
   if (deferral === null) return {};
   const able = formats.filter(({ shows }) => shows !== "lists");

@@ -17,7 +17,10 @@ export interface Group {
   readonly entries: Markup;
 }
 
-/** Finds the operations of a document and writes their list entries. Yields between them, because there may be thousands. */
+/**
+ * Finds the operations of a document and writes their list entries. Yields between them, because there may be
+ * thousands.
+ */
 export function* collectContents(document: JSONObject, basePath: string): Pieces<Contents> {
   const operations = collectOperations(document);
   yield;

@@ -49,8 +49,8 @@ export function typeWords(schema: JSONObject): string {
 }
 
 /**
- * Returns the members of a schema with their possible values. Includes the members of list items and alternatives. A schema that contains
- * itself is not repeated.
+ * Returns the members of a schema with their possible values. Includes the members of list items and alternatives. A
+ * schema that contains itself is not repeated.
  */
 export function drawShape(writing: DocumentContext, unresolved: unknown, within: readonly unknown[] = []): Markup {
   const { $ref } = objectAt(unresolved);

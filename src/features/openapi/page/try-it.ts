@@ -126,8 +126,8 @@ interface TryItRequest {
 }
 
 /**
- * Returns the request of the unchanged form, which the examples for a shell and for a script send. When the form changes, the script of the
- * page writes both examples again.
+ * Returns the request of the unchanged form, which the examples for a shell and for a script send. When the form
+ * changes, the script of the page writes both examples again.
  */
 function askedBy({ document, basePath }: DocumentContext, operation: Operation): TryItRequest {
   const parameters = collectParameters(document, operation);

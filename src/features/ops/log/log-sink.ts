@@ -4,7 +4,10 @@ import { objectWith } from "../../../core/checking/members.ts";
 import { requireArguments } from "../../../core/checking/options.ts";
 import { counter, type MetricFamily } from "../../../core/measurement.ts";
 
-/** The destination of log lines. If the destination fails, the process continues without waiting, and the memory for lines is limited. */
+/**
+ * The destination of log lines. If the destination fails, the process continues without waiting, and the memory for
+ * lines is limited.
+ */
 export interface LogSink {
   /** Writes whole lines. Never throws and never waits. */
   write(text: string): void;
@@ -19,8 +22,9 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 type WriteFile = (bytes: Uint8Array) => number;
 
 /**
- * Returns the sink of a stream such as `process.stdout`. For a pipe, up to 1 MiB waits for its reader. Further lines are dropped, and their
- * number is logged when the reader continues. For a file on a full disk, every write tries again.
+ * Returns the sink of a stream such as `process.stdout`. For a pipe, up to 1 MiB waits for its reader. Further lines
+ * are dropped, and their number is logged when the reader continues. For a file on a full disk, every write tries
+ * again.
  */
 export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
   requireArguments("logSink", arguments, { stream: objectWith("a stream, like process.stdout", "write", "on") });
@@ -75,7 +79,10 @@ function streamOutput(stream: Writable): LogOutput {
   };
 }
 
-/** Returns the output for a file. It writes synchronously: a file does not block, and the text is kept if the process is killed. */
+/**
+ * Returns the output for a file. It writes synchronously: a file does not block, and the text is kept if the process is
+ * killed.
+ */
 function fileOutput(write: WriteFile): LogOutput {
   let errors = 0;
   let isBroken = false;

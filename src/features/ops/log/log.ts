@@ -7,8 +7,8 @@ import { visible } from "../../../core/visible.ts";
 import { makeThinning } from "../thinning.ts";
 
 /**
- * The log level: `silent` (no lines), `error` (only errors), `info` (also requests and other events) or `debug` (also each refused
- * credential).
+ * The log level: `silent` (no lines), `error` (only errors), `info` (also requests and other events) or `debug` (also
+ * each refused credential).
  */
 export type LogLevel = "silent" | "error" | "info" | "debug";
 
@@ -30,8 +30,9 @@ const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string
 };
 
 /**
- * Returns a log that writes observations as JSON lines. Errors are written immediately, so that a crash does not lose them. Other lines are
- * written several at a time, within 50 ms. Returns null for the level `silent`. No observation contains a credential.
+ * Returns a log that writes observations as JSON lines. Errors are written immediately, so that a crash does not lose
+ * them. Other lines are written several at a time, within 50 ms. Returns null for the level `silent`. No observation
+ * contains a credential.
  */
 export function makeLog(level: LogLevel, write: (text: string) => void): Log | null {
   requireOptions({ level, write }, checks, { of: "makeLog" });

@@ -2,7 +2,10 @@ import { stackOfThrown } from "../../../core/checking/thrown.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { writeError } from "../../../core/standard-error.ts";
 
-/** Returns an observer that prints faults and errors to standard error, with their stack. The default of a service without an observer. */
+/**
+ * Returns an observer that prints faults and errors to standard error, with their stack. The default of a service
+ * without an observer.
+ */
 export const printFaults =
   (name: string): Observer =>
   (observation) => {

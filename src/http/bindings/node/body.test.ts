@@ -11,7 +11,10 @@ import { readBody } from "./body.ts";
 const MOST = 1000;
 const head = (length: number): string => `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Sends these pieces one after another. Calls `look` with the request one turn of the event loop after its head has arrived. */
+/**
+ * Sends these pieces one after another. Calls `look` with the request one turn of the event loop after its head has
+ * arrived.
+ */
 async function arriving<T>(pieces: readonly string[], look: (request: IncomingMessage) => Promise<T>): Promise<T> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -15,8 +15,9 @@ function measureTLSBytes({ socket }: IncomingMessage): number {
 }
 
 /**
- * Reads a body: synchronously if all of it has arrived, otherwise while it arrives. Calls `begin` before it waits for octets, and only if
- * the earlier checks have passed. Stops reading at the limits. The code that sends the response discards the unread rest.
+ * Reads a body: synchronously if all of it has arrived, otherwise while it arrives. Calls `begin` before it waits for
+ * octets, and only if the earlier checks have passed. Stops reading at the limits. The code that sends the response
+ * discards the unread rest.
  */
 export function readBody(
   request: IncomingMessage & { readonly rawBody?: unknown },
@@ -50,7 +51,10 @@ function isReadElsewhere(request: IncomingMessage): boolean {
   return request.readableDidRead || request.listenerCount("readable") > 0;
 }
 
-/** Returns true if the whole body has arrived. Returns false for HTTP/2, where `complete` is also true if the client has disconnected. */
+/**
+ * Returns true if the whole body has arrived. Returns false for HTTP/2, where `complete` is also true if the client has
+ * disconnected.
+ */
 function hasArrived(request: IncomingMessage): boolean {
   return request.complete && !("stream" in request);
 }

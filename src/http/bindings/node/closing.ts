@@ -3,7 +3,10 @@ import type { Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 
-/** The longest wait for a moment without new connections, in milliseconds. Without this limit, a busy server would never close its port. */
+/**
+ * The longest wait for a moment without new connections, in milliseconds. Without this limit, a busy server would never
+ * close its port.
+ */
 const MOST_PATIENCE_MS = 1000;
 
 /**
@@ -51,9 +54,10 @@ async function after(seconds: number, signal: AbortSignal, act: () => void): Pro
 }
 
 /**
- * Closes the port at a moment when no new connection waits in its queue, because the kernel would reset a waiting connection. Each turn of
- * the event loop accepts one connection. So the queue is probably empty after a short turn that accepted none. The longer this function
- * waits, the longer a turn may be to count as short. Idle connections stay open, although `close()` of `node:http` would close them.
+ * Closes the port at a moment when no new connection waits in its queue, because the kernel would reset a waiting
+ * connection. Each turn of the event loop accepts one connection. So the queue is probably empty after a short turn
+ * that accepted none. The longer this function waits, the longer a turn may be to count as short. Idle connections stay
+ * open, although `close()` of `node:http` would close them.
  */
 async function closePort(server: Server): Promise<void> {
   let arrived = true;

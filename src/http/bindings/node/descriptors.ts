@@ -7,8 +7,9 @@ const LOOK_MS = 1000;
 const SILENCE_MS = 60_000;
 
 /**
- * Logs when the process has no file descriptors left. In that state, libuv accepts new connections and closes them silently. When a
- * descriptor is free again, libuv accepts the next connection normally. Returns a function that stops the check.
+ * Logs when the process has no file descriptors left. In that state, libuv accepts new connections and closes them
+ * silently. When a descriptor is free again, libuv accepts the next connection normally. Returns a function that stops
+ * the check.
  */
 export function watchDescriptors(observe: Observer): () => void {
   let reportedAt = -Infinity;

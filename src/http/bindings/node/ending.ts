@@ -7,11 +7,15 @@ import { json } from "../../formats/json.ts";
 import { STATUS_CODES } from "./http-module.ts";
 
 /**
- * How long a connection stays open after the response, in milliseconds. In this time, the client can finish sending and read the response.
+ * How long a connection stays open after the response, in milliseconds. In this time, the client can finish sending and
+ * read the response.
  */
 const LINGER_MS = 1000;
 
-/** The maximum number of bytes that are read after the response. Enough for a client that started to send before the response. */
+/**
+ * The maximum number of bytes that are read after the response. Enough for a client that started to send before the
+ * response.
+ */
 const MOST_PASSED_BYTES = 64 * 1024;
 
 interface EndOptions extends ProblemOptions<{}> {
@@ -56,10 +60,10 @@ export function endWithAnswer(socket: Duplex, { status, headers, content }: Answ
 }
 
 /**
- * Closes a connection after a response, also if the client is still sending. A socket that is closed with unread input sends a reset, and a
- * reset can destroy the response. So this function first closes the connection for writing only. Then it reads and drops a little input,
- * and waits a moment for the client to close the connection. `forAnswerMs` is the time for sending the response. Default: 0, for a
- * response that was sent already.
+ * Closes a connection after a response, also if the client is still sending. A socket that is closed with unread input
+ * sends a reset, and a reset can destroy the response. So this function first closes the connection for writing only.
+ * Then it reads and drops a little input, and waits a moment for the client to close the connection. `forAnswerMs` is
+ * the time for sending the response. Default: 0, for a response that was sent already.
  */
 export function endGently(socket: Duplex, forAnswerMs = 0): void {
   dropInput(socket, MOST_PASSED_BYTES);

@@ -37,8 +37,8 @@ export interface ListenOptions {
   /** The time limit for a whole request, in seconds. Default: 30. */
   readonly requestSeconds?: number;
   /**
-   * How long a connection stays open without a request, in seconds. Also the time that a client may take without reading its response. A
-   * reverse proxy should close its idle connections earlier. Default: 65.
+   * How long a connection stays open without a request, in seconds. Also the time that a client may take without
+   * reading its response. A reverse proxy should close its idle connections earlier. Default: 65.
    */
   readonly idleSeconds?: number;
   /** Serves HTTPS with this certificate chain and key, in PEM. */
@@ -64,16 +64,16 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   /**
-   * Sets the certificate for new connections. Open connections keep their certificate. Throws if the listener does not serve HTTPS, or if
-   * OpenSSL refuses the certificate.
+   * Sets the certificate for new connections. Open connections keep their certificate. Throws if the listener does not
+   * serve HTTPS, or if OpenSSL refuses the certificate.
    */
   renewCertificate(tls: { readonly cert: string; readonly key: string }): void;
   /** Returns the number of open connections. */
   connections(): number;
   /**
-   * Stops accepting connections, finishes running requests within `graceSeconds` (10), and closes. Idle connections stay open for
-   * `idleSeconds` (0.25), so that a request on its way gets a response. Behind a proxy that keeps connections, use a longer time than the
-   * idle time of the proxy.
+   * Stops accepting connections, finishes running requests within `graceSeconds` (10), and closes. Idle connections
+   * stay open for `idleSeconds` (0.25), so that a request on its way gets a response. Behind a proxy that keeps
+   * connections, use a longer time than the idle time of the proxy.
    */
   close(graceSeconds?: number, idleSeconds?: number): Promise<void>;
 }
@@ -128,12 +128,12 @@ export async function listen(service: Responder, options: ListenOptions): Promis
           refuseTLS,
         );
   server.maxHeadersCount = 0; // the pipeline counts the header fields and refuses too many
-  // A client that closes its end for writing still waits for its response. Without this option, Node closes the connection, and the client
-  // gets no response to a write. TLS always closes both ends.
+  // A client that closes its end for writing still waits for its response. Without this option, Node closes the
+  // connection, and the client gets no response to a write. TLS always closes both ends.
   if (tls === undefined) Object.assign(server, { httpAllowHalfOpen: true });
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
-  // Node itself would answer a request with `Expect`, if no listener did: it sends 100 before any check, refuses the request, or does not
-  // answer.
+  // Node itself would answer a request with `Expect`, if no listener did: it sends 100 before any check, refuses the
+  // request, or does not answer.
   server.on("checkContinue", answer);
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
@@ -188,8 +188,8 @@ function refuseTLS(error: unknown): never {
 }
 
 /**
- * Closes connections whose client does not read the response, because the unread response takes memory. A connection whose response is not
- * ready yet stays open.
+ * Closes connections whose client does not read the response, because the unread response takes memory. A connection
+ * whose response is not ready yet stays open.
  */
 function endStalled(server: Server, idleSeconds: number): void {
   server.timeout = idleSeconds * 1000;
@@ -199,7 +199,10 @@ function endStalled(server: Server, idleSeconds: number): void {
   });
 }
 
-/** Returns all TLS options. If a renewed certificate came without one of them, Node would set that option to its default. */
+/**
+ * Returns all TLS options. If a renewed certificate came without one of them, Node would set that option to its
+ * default.
+ */
 function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
   return { cert, key, minVersion: "TLSv1.2" } as const;
 }

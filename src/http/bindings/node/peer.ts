@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 
 /**
- * Returns the address of the other end of a connection. Returns `unix` for a local socket, and `unknown` if the connection is reset. A
- * caller with an unknown address must not count as a local proxy.
+ * Returns the address of the other end of a connection. Returns `unix` for a local socket, and `unknown` if the
+ * connection is reset. A caller with an unknown address must not count as a local proxy.
  */
 export function readPeerAddress(connection: Peer): string {
   const { remoteAddress } = connection;

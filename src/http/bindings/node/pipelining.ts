@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * The number of requests of one connection that are answered in one turn of the event loop. Answering them takes about half a millisecond.
+ * The number of requests of one connection that are answered in one turn of the event loop. Answering them takes about
+ * half a millisecond.
  */
 const MOST_OF_A_TURN = 32;
 
@@ -17,9 +18,9 @@ interface PipelineCounts {
 const lines = new WeakMap<Socket, PipelineCounts>();
 
 /**
- * Answers a request after the earlier requests of its connection. One packet can contain 2,000 requests. If all requests were answered at
- * the same time, the responses would wait in memory for a client that may never read. If all requests were answered in one turn of the
- * event loop, other clients would wait.
+ * Answers a request after the earlier requests of its connection. One packet can contain 2,000 requests. If all
+ * requests were answered at the same time, the responses would wait in memory for a client that may never read. If all
+ * requests were answered in one turn of the event loop, other clients would wait.
  */
 export function answerInOrder(socket: Socket, response: ServerResponse, answer: () => void): void {
   const line = lines.get(socket) ?? { waiting: 0, answered: 0 };

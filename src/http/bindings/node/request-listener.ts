@@ -17,13 +17,17 @@ import type { Responder } from "./unreadable.ts";
 /** The options of a listener behind a framework. */
 export interface RequestListenerOptions<Request extends AnyRequest> {
   /**
-   * Returns the client's address, and whether its connection uses TLS, as the framework knows them (Express: `request.ip` and
-   * `request.secure`). Default: the values of the connection, or those that one of the service's `trustedProxies` reports.
+   * Returns the client's address, and whether its connection uses TLS, as the framework knows them (Express:
+   * `request.ip` and `request.secure`). Default: the values of the connection, or those that one of the service's
+   * `trustedProxies` reports.
    */
   readonly client?: (request: Request) => ReportedClient;
 }
 
-/** Answers a request. With `next`, as in frameworks, a request for a target outside of the service goes to the next handler. */
+/**
+ * Answers a request. With `next`, as in frameworks, a request for a target outside of the service goes to the next
+ * handler.
+ */
 export type Listen<Request extends AnyRequest> = (
   request: Request,
   response: AnyResponse,
@@ -46,9 +50,9 @@ export function serviceMistakes(service: unknown): readonly string[] {
 const checks: ChecksOf<RequestListenerOptions<IncomingMessage>> = { client: optional(aFunction) };
 
 /**
- * Creates a listener for your own server: `http.createServer` and `http2.createServer` take it, Express and NestJS `use` it. Throws
- * `DeclarationError` for a wrong option. The listener throws `TypeError` if it is mounted at a prefix with which the service's `basePath`
- * does not begin.
+ * Creates a listener for your own server: `http.createServer` and `http2.createServer` take it, Express and NestJS
+ * `use` it. Throws `DeclarationError` for a wrong option. The listener throws `TypeError` if it is mounted at a prefix
+ * with which the service's `basePath` does not begin.
  *
  * @example
  * ```ts
@@ -82,8 +86,8 @@ interface InternalOptions<Request extends AnyRequest> extends RequestListenerOpt
 const OPEN = { closing: false };
 
 /**
- * Creates the listener without checking the options. Our own server passes `state`, so that responses end their connections while it
- * closes.
+ * Creates the listener without checking the options. Our own server passes `state`, so that responses end their
+ * connections while it closes.
  */
 export function makeListener<Request extends AnyRequest>(
   service: Responder,
@@ -102,8 +106,8 @@ export function makeListener<Request extends AnyRequest>(
       if (answer instanceof Promise) void answer.then(reply);
       else reply(answer);
     };
-    // Over TLS, the response must be written in the turn of the event loop in which the request arrives. Otherwise Node never closes a
-    // connection that is reset in that turn.
+    // Over TLS, the response must be written in the turn of the event loop in which the request arrives. Otherwise Node
+    // never closes a connection that is reset in that turn.
     if (arrival.encrypted) respond();
     else batches.answer(respond);
   };
@@ -113,7 +117,8 @@ export function makeListener<Request extends AnyRequest>(
     if (next !== undefined && service.serves?.(target) === false) return next();
     if (isStream(request) && !admitStream(request))
       return refused("streams", readPeerAddress(request.socket), "Too many streams of one connection are open.");
-    // The `client` option is called before the request waits for earlier requests. If it throws, the framework gets the error.
+    // The `client` option is called before the request waits for earlier requests. If it throws, the framework gets the
+    // error.
     const arrival = new NodeArrival(request, target, response, client && reportedBy(client(incoming)));
     if (response.socket === null && request.httpVersionMajor === 1)
       answerInOrder(request.socket, response, () => take(request, response, arrival));
@@ -127,7 +132,8 @@ function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, Se
 }
 
 /**
- * The client if the `client` option returns no object. The address of the connection is not used, because it may be the address of a proxy.
+ * The client if the `client` option returns no object. The address of the connection is not used, because it may be the
+ * address of a proxy.
  */
 const UNKNOWN_CLIENT: ReportedClient = { address: undefined, encrypted: false };
 
@@ -143,7 +149,10 @@ interface FrameworkRequest extends IncomingMessage {
   readonly baseUrl?: string;
 }
 
-/** Returns the target of a request. If the service has a base path, the target includes the prefix that a framework removed. */
+/**
+ * Returns the target of a request. If the service has a base path, the target includes the prefix that a framework
+ * removed.
+ */
 function targetFor({ basePath = "" }: Responder, { url, originalUrl, baseUrl = "" }: FrameworkRequest): string {
   // Express ignores case in prefixes.
   if (baseUrl !== "" && !`${basePath}/`.toLowerCase().startsWith(`${baseUrl}/`.toLowerCase()))

@@ -14,7 +14,10 @@ const unread = makeUnread();
 /** Receives the network address of a connection that was closed because too many responses waited for their readers. */
 export type ReportUnread = (address: string) => void;
 
-/** Sends a response. Then closes the connection if the server is closing, or if a part of the request body is still missing. */
+/**
+ * Sends a response. Then closes the connection if the server is closing, or if a part of the request body is still
+ * missing.
+ */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,7 +26,8 @@ export function send(
   report: ReportUnread,
 ): void {
   if (!isStillComing(request)) return sendWhole(response, answer, closing, report);
-  // The rest of a short body may arrive in this turn. If the whole body arrives, the connection stays open for the next request.
+  // The rest of a short body may arrive in this turn. If the whole body arrives, the connection stays open for the next
+  // request.
   setImmediate(() => {
     const isCut = isStillComing(request);
     if (isCut && !isStream(request)) return sendAhead(request, response, answer);
@@ -51,8 +55,8 @@ function sendWhole(
 }
 
 /**
- * Returns a stream of HTTP/2 in the form of a socket, to count its unread octets. The response waits in memory until the client reads the
- * stream, and is dropped if the stream is closed.
+ * Returns a stream of HTTP/2 in the form of a socket, to count its unread octets. The response waits in memory until
+ * the client reads the stream, and is dropped if the stream is closed.
  */
 function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): WatchedSocket {
   const { remoteAddress, localAddress, destroyed } = socket;
@@ -74,15 +78,16 @@ function isAnswered({ headersSent }: ServerResponse): boolean {
 }
 
 /**
- * Returns the encoding for a text. For ASCII, `latin1` and `utf8` produce the same octets, and `latin1` is faster: for `utf8`, Node
- * reserves three times the memory and sends in the next turn of the event loop.
+ * Returns the encoding for a text. For ASCII, `latin1` and `utf8` produce the same octets, and `latin1` is faster: for
+ * `utf8`, Node reserves three times the memory and sends in the next turn of the event loop.
  */
 function chooseEncoding(content: string | Uint8Array, octets: number): "latin1" | "utf8" {
   return typeof content === "string" && octets === content.length ? "latin1" : "utf8";
 }
 
 /**
- * Sends a response before the whole body has arrived. Does not wait for the rest of the body, because a refused client could send forever.
+ * Sends a response before the whole body has arrived. Does not wait for the rest of the body, because a refused client
+ * could send forever.
  */
 function sendAhead(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (isAnswered(response)) return;

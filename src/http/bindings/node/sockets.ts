@@ -18,17 +18,18 @@ export interface ConnectionLimits {
 export type ReportRefused = (reason: RefusalReason, address: string, detail: string) => void;
 
 /**
- * The maximum number of refused connections that are open for their response. A further refused connection is closed without a response.
+ * The maximum number of refused connections that are open for their response. A further refused connection is closed
+ * without a response.
  */
 const MOST_TOLD = 500;
 
 /**
- * Returns the sockets of a server, from their arrival until they are closed, with and without TLS. A socket beyond the limits gets a
- * response and never becomes a request.
+ * Returns the sockets of a server, from their arrival until they are closed, with and without TLS. A socket beyond the
+ * limits gets a response and never becomes a request.
  *
- * A client may reset its connection at any time, and an error event without a listener ends the process. `node:http` listens only while it
- * reads requests. It does not listen after a `CONNECT`, or on a socket that TLS has refused. So this function adds a listener to each
- * socket.
+ * A client may reset its connection at any time, and an error event without a listener ends the process. `node:http`
+ * listens only while it reads requests. It does not listen after a `CONNECT`, or on a socket that TLS has refused. So
+ * this function adds a listener to each socket.
  */
 export function admitSockets(
   server: Server,

@@ -18,12 +18,18 @@ export function isStream(message: IncomingMessage | ServerResponse): message is 
 /** The maximum number of open streams of one connection, the same as in Go's server. */
 export const MOST_STREAMS = 250;
 
-/** The error code REFUSED_STREAM (RFC 9113 §7). It means that the request was not processed, so the client may send it again. */
+/**
+ * The error code REFUSED_STREAM (RFC 9113 §7). It means that the request was not processed, so the client may send it
+ * again.
+ */
 const REFUSED_STREAM = 7;
 
 const open = new WeakMap<object, number>();
 
-/** Counts a stream until it is closed. If its connection has too many open streams, refuses the stream and returns false. */
+/**
+ * Counts a stream until it is closed. If its connection has too many open streams, refuses the stream and returns
+ * false.
+ */
 export function admitStream({ stream }: OnStream): boolean {
   const { session } = stream;
   if (session === undefined) return true;

@@ -5,8 +5,8 @@ import { readPeerAddress, type Peer } from "./peer.ts";
 /** Responses that wait in memory because their readers are slow. */
 export interface Unread {
   /**
-   * Counts the waiting octets of a connection that was just written to. If `watch` closes this connection later to free memory, it calls
-   * `report` with the network address.
+   * Counts the waiting octets of a connection that was just written to. If `watch` closes this connection later to free
+   * memory, it calls `report` with the network address.
    */
   watch(socket: WatchedSocket, report?: Report): void;
 }
@@ -22,8 +22,8 @@ const MEBIBYTE = 1024 * 1024;
 /** Connections with fewer octets are not counted: even 10,000 of them together stay within the total limit. */
 const LEAST_BYTES = 64 * 1024;
 /**
- * Node needs 10 KiB (measured) for an open stream, in addition to its response. The limit of connections does not limit the number of
- * streams, so each stream counts from its first octet.
+ * Node needs 10 KiB (measured) for an open stream, in addition to its response. The limit of connections does not limit
+ * the number of streams, so each stream counts from its first octet.
  */
 const STREAM_BYTES = 10 * 1024;
 
@@ -41,9 +41,9 @@ interface OfAddress {
 }
 
 /**
- * Limits the memory of responses that wait for slow clients. Without the limit, a client could request long responses and never read them.
- * Above the limit, `watch` finds the address with the most waiting octets, and closes its connection or stream that has waited longest. So
- * slow clients do not affect a client that reads its responses.
+ * Limits the memory of responses that wait for slow clients. Without the limit, a client could request long responses
+ * and never read them. Above the limit, `watch` finds the address with the most waiting octets, and closes its
+ * connection or stream that has waited longest. So slow clients do not affect a client that reads its responses.
  */
 export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   const waiting = new Map<WatchedSocket, UnreadEntry>();

@@ -31,8 +31,8 @@ interface ParseError extends Error {
 }
 
 /**
- * Answers a request that Node's parser refuses, and closes the connection. A request with a method that the parser does not know goes to
- * the service, which decides whether the path exists and which methods it has.
+ * Answers a request that Node's parser refuses, and closes the connection. A request with a method that the parser does
+ * not know goes to the service, which decides whether the path exists and which methods it has.
  */
 export function refuseUnreadable(error: ParseError, socket: Duplex, service: Responder): void {
   // Later input is unreadable too, and closing the socket now would destroy the response.
@@ -49,7 +49,10 @@ export interface HoldsMessage {
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** Waits until the earlier requests of the connection are answered, because a client assigns responses by their order (RFC 9112 §9.3.2). */
+/**
+ * Waits until the earlier requests of the connection are answered, because a client assigns responses by their order
+ * (RFC 9112 §9.3.2).
+ */
 export function afterEarlierAnswers(socket: Duplex & HoldsMessage, act: () => void): void {
   const before = socket._httpMessage;
   // The current message may be the unreadable request itself.
@@ -74,7 +77,10 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   void after(service.respond(arrival), (answer) => endWithAnswer(socket, answer));
 }
 
-/** Reports the refusal, except a timeout after Node has parsed the head: the service reports that request with its response. */
+/**
+ * Reports the refusal, except a timeout after Node has parsed the head: the service reports that request with its
+ * response.
+ */
 function observe(error: ParseError, socket: Socket & HoldsMessage, service: Responder): void {
   const isRequest = socket._httpMessage !== undefined && socket._httpMessage !== null;
   if (isRequest && error.code === "ERR_HTTP_REQUEST_TIMEOUT") return;
@@ -107,8 +113,8 @@ function findUnknownMethod({
 }
 
 /**
- * Returns the header fields at the start of a text, as alternating names and values. Returns an empty list if a field is malformed, or if
- * the end of the header section is missing.
+ * Returns the header fields at the start of a text, as alternating names and values. Returns an empty list if a field
+ * is malformed, or if the end of the header section is missing.
  */
 function fieldsIn(text: string): string[] {
   const end = text.indexOf("\r\n\r\n");
@@ -128,7 +134,8 @@ function chooseCode({ code, reason, rawPacket }: ParseError): ProblemCode {
   const packet = Buffer.from(rawPacket ?? []).toString("latin1");
   const lineEnd = packet.indexOf("\r\n");
   const line = lineEnd === -1 ? packet : packet.slice(0, lineEnd);
-  // The packet may be a later packet of the request. Text with white space is then a part of a header field, and not of the target.
+  // The packet may be a later packet of the request. Text with white space is then a part of a header field, and not of
+  // the target.
   const isTarget = /^([A-Z-]+ )?\S*( HTTP\/1\.\d)?$/.test(line);
   return isTarget && (lineEnd === -1 || lineEnd > MAX_REQUEST_LINE_BYTES) ? "uri_too_long" : "headers_too_large";
 }

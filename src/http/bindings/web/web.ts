@@ -53,8 +53,8 @@ async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Prom
 }
 
 /**
- * Reads a body. If the client disconnects, the error does not matter, because no client reads the response. A time limit stops a body that
- * never ends.
+ * Reads a body. If the client disconnects, the error does not matter, because no client reads the response. A time
+ * limit stops a body that never ends.
  */
 async function collect(body: ReadableStream<Uint8Array>, collected: CollectedBody): Promise<void> {
   const reader = body.getReader();

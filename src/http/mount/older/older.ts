@@ -32,8 +32,8 @@ export interface ConvertedField<R extends Resource, K extends keyof RecordOf<R> 
 }
 
 /**
- * The fields of an older shape, by their old names. Each is the name of the newer field, or a conversion from it. The older shape does not
- * have newer fields that are not named here.
+ * The fields of an older shape, by their old names. Each is the name of the newer field, or a conversion from it. The
+ * older shape does not have newer fields that are not named here.
  */
 export type OlderFields<R extends Resource> = Readonly<
   Record<
@@ -179,7 +179,8 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
     fields: Object.fromEntries(all.map(({ name, field }) => [name, field])),
     filters: new Map<string, readonly Operator[]>([...(ofId === undefined ? [] : [["id", ofId] as const]), ...filters]),
     sorts: ["id", ...plain.filter(({ from }) => newer.sorts.includes(from)).map(({ name }) => name)],
-    // No search if this shape does not show all searched fields. A search would reveal the words of a field that is not shown.
+    // No search if this shape does not show all searched fields. A search would reveal the words of a field that is not
+    // shown.
     search: newer.search.every((name) => named.has(name))
       ? plain.filter(({ from }) => newer.search.includes(from)).map(({ name }) => name)
       : [],
@@ -188,7 +189,10 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
   });
 }
 
-/** The operators that work on converted values. A conversion may change the order of values, so only comparisons for equality work. */
+/**
+ * The operators that work on converted values. A conversion may change the order of values, so only comparisons for
+ * equality work.
+ */
 const EQUALITY_OPERATORS = new Set<Operator>(["eq", "ne", "in", "null"]);
 const RESERVED_PARAMETERS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
 

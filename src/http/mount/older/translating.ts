@@ -13,7 +13,9 @@ import type { Older, OlderMember, Shaped } from "../../declarations/older-shape.
 import { invalid } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 
-/** The part of a mount that shows records: its shape, its computed fields, and the columns that the shown fields need. */
+/**
+ * The part of a mount that shows records: its shape, its computed fields, and the columns that the shown fields need.
+ */
 type MountOutput = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };
 type ShapedRecord = Readonly<Record<string, unknown>>;
 
@@ -80,8 +82,8 @@ interface ComparedRecord {
   /** True if the body is XML or a form, so that every value in it is text. */
   readonly leavesAreText: boolean;
   /**
-   * The fields that the caller did not send. The service copied them from the record into the body. Present only if the caller may not read
-   * the record.
+   * The fields that the caller did not send. The service copied them from the record into the body. Present only if the
+   * caller may not read the record.
    */
   readonly hidden?: ReadonlySet<string>;
 }
@@ -121,8 +123,8 @@ function keep(
 }
 
 /**
- * Returns the names of the fields that the caller did not send, in the newer shape. `hidden` has the fields of `whole` that the caller did
- * not send, by their names in the older shape. `made` is `whole`, converted to the newer shape.
+ * Returns the names of the fields that the caller did not send, in the newer shape. `hidden` has the fields of `whole`
+ * that the caller did not send, by their names in the older shape. `made` is `whole`, converted to the newer shape.
  */
 export function convertHidden(
   { members }: Older,
@@ -147,7 +149,10 @@ function collectUnsent({ newer, members }: Older, current: ShapedRecord): Record
   return Object.fromEntries(unsentFields.map(([name]) => [name, current[name]]));
 }
 
-/** Converts a sent value. Returns undefined for a read-only field that was sent unchanged, and a `Flaw` if the value is invalid. */
+/**
+ * Converts a sent value. Returns undefined for a read-only field that was sent unchanged, and a `Flaw` if the value is
+ * invalid.
+ */
 function converted(
   { name, from, field, read }: OlderMember,
   sent: unknown,
@@ -162,7 +167,8 @@ function converted(
     return new Flaw("read_only", "This field cannot be set.");
   }
   if (value === null) return options.optional === true ? null : new Flaw("invalid", "This field must not be null.");
-  // An unchanged value is not converted back. The older shape may not contain all of the newer value, so a part of it would be lost.
+  // An unchanged value is not converted back. The older shape may not contain all of the newer value, so a part of it
+  // would be lost.
   if (current !== null && isDeepStrictEqual(value, current.old[name])) return current.newer[from];
   return value instanceof Flaw ? value : read(value);
 }
@@ -187,7 +193,10 @@ function fail(older: Older, error: unknown): never {
   throw error instanceof Error ? convertProblem({ older }, error) : error;
 }
 
-/** Returns the pointer in the older shape. If the older shape does not have the field, returns the pointer to the whole body. */
+/**
+ * Returns the pointer in the older shape. If the older shape does not have the field, returns the pointer to the whole
+ * body.
+ */
 function olderPointer({ members, newer }: Older, pointer: string): string {
   const [, first = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(pointer) ?? [];
   if (first === "" || first === "id" || !Object.hasOwn(newer.resource.fields, first)) return pointer;

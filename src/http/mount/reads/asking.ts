@@ -14,14 +14,14 @@ import { countPage } from "../../scheduling/rounds.ts";
 import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 
 /**
- * A read that takes less than this, in milliseconds, is assumed to come from the store's cache: its time does not show the cost of the
- * list, and it does not count as a page of the current pass of the event loop.
+ * A read that takes less than this, in milliseconds, is assumed to come from the store's cache: its time does not show
+ * the cost of the list, and it does not count as a page of the current pass of the event loop.
  */
 const CACHED_MS = 0.03;
 
 /**
- * Reads a page for this caller. `beside` are queries for related rows, which some stores return together with the page. A query without an
- * index is a long read: a read that may look at all rows. It waits in the queue of long reads.
+ * Reads a page for this caller. `beside` are queries for related rows, which some stores return together with the page.
+ * A query without an index is a long read: a read that may look at all rows. It waits in the queue of long reads.
  */
 export function askForPage(
   exchange: Exchange,
@@ -40,7 +40,10 @@ export function askForRows(exchange: Exchange, query: ListQuery): Eventually<rea
   return timed(exchange, query, () => store.list(query));
 }
 
-/** Reads the rows that belong to some keys. A long read waits in the queue of long reads. Returns null if the result is too long. */
+/**
+ * Reads the rows that belong to some keys. A long read waits in the queue of long reads. Returns null if the result is
+ * too long.
+ */
 export function askForRelated(exchange: Exchange, query: RelatedQuery): Eventually<readonly RelatedText[] | null> {
   const { store } = exchange.service;
   const sortedQuery = { ...query, sort: [{ column: "id" }] };
@@ -64,7 +67,9 @@ function isLong({ service }: Exchange, query: ListQuery): boolean {
   return query.long === true || service.slowLists.has(query);
 }
 
-/** Runs a read and measures how long it blocks the event loop. If a list is slow, later requests for it are long reads. */
+/**
+ * Runs a read and measures how long it blocks the event loop. If a list is slow, later requests for it are long reads.
+ */
 function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Eventually<T> {
   const { slowLists } = exchange.service;
   const ownStart = slowLists.suspects(query) ? readCPUTime() : null;
@@ -73,14 +78,17 @@ function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T
   const elapsed = performance.now() - start;
   if (elapsed < CACHED_MS) return found;
   countPage();
-  // The CPU time does not include the time that the process waits for the operating system. With that time, all lists would seem slow on a
-  // busy machine.
+  // The CPU time does not include the time that the process waits for the operating system. With that time, all lists
+  // would seem slow on a busy machine.
   const ms = ownStart === null ? elapsed : Math.min(elapsed, readCPUTime() - ownStart);
   if (!(found instanceof Promise) && slowLists.note(query, ms)) reportSlow(exchange, query, ms);
   return found;
 }
 
-/** Returns the CPU time of this thread, in milliseconds. The call takes a microsecond. Linux counts the time in ticks of up to 4 ms. */
+/**
+ * Returns the CPU time of this thread, in milliseconds. The call takes a microsecond. Linux counts the time in ticks of
+ * up to 4 ms.
+ */
 function readCPUTime(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1000;

@@ -9,8 +9,8 @@ import { convertFilter } from "../older/translating.ts";
 type Filtered = Pick<ServedMount, "links" | "older">;
 
 /**
- * Returns the condition for filters. Returns null if there are none. If the same field and operator are given twice, a row must match one
- * of the two values.
+ * Returns the condition for filters. Returns null if there are none. If the same field and operator are given twice, a
+ * row must match one of the two values.
  */
 export function buildWhere(mount: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
@@ -32,8 +32,8 @@ export function convertCondition(mount: Filtered, condition: QueryCondition): Wh
 }
 
 /**
- * Returns a condition that a record matches if it matches all of these conditions. Null means no restriction, in the parameters and in the
- * result.
+ * Returns a condition that a record matches if it matches all of these conditions. Null means no restriction, in the
+ * parameters and in the result.
  */
 export function combineAll<W extends Where>(
   conditions: readonly (W | null)[],

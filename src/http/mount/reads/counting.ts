@@ -5,7 +5,10 @@ import { askForCount } from "./asking.ts";
 
 type CountHeaders = readonly (readonly [string, string])[];
 
-/** Returns the headers with the count. Returns null if the caller did not request a count, or if counting takes too long. */
+/**
+ * Returns the headers with the count. Returns null if the caller did not request a count, or if counting takes too
+ * long.
+ */
 export function buildCountHeaders(
   exchange: Exchange,
   query: ListQuery,
@@ -19,7 +22,10 @@ async function countRows(exchange: Exchange, query: ListQuery): Promise<CountHea
   return reportCount(exchange, "exact", await askForCount(exchange, query));
 }
 
-/** A list that a permission narrows is counted exactly, because an estimate would include rows that the caller must not know of. */
+/**
+ * A list that a permission narrows is counted exactly, because an estimate would include rows that the caller must not
+ * know of.
+ */
 async function estimateRows(exchange: Exchange, query: ListQuery): Promise<CountHeaders | null> {
   const { store } = exchange.service;
   const estimate = query.where === null ? ((await store.estimate?.(query.collection)) ?? null) : null;

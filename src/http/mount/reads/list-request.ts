@@ -17,7 +17,10 @@ import { buildExpansions } from "./expand/expansion.ts";
 import { withinLength } from "./page-length.ts";
 import { formatShape } from "./places.ts";
 
-/** The content of a list request. It does not depend on the caller, or on whether the query came in the address or in a body. */
+/**
+ * The content of a list request. It does not depend on the caller, or on whether the query came in the address or in a
+ * body.
+ */
 export interface ListRequest {
   /** The cursor as it was sent. */
   readonly cursor: string | null;
@@ -27,7 +30,10 @@ export interface ListRequest {
   readonly search: readonly string[];
   /** The query for callers who may see every row. */
   readonly query: ListQuery;
-  /** Returns the filters and the order as text. A cursor is valid only for the same text. A function, because most pages do not need it. */
+  /**
+   * Returns the filters and the order as text. A cursor is valid only for the same text. A function, because most pages
+   * do not need it.
+   */
   readonly shape: () => string;
   /** The query of the address without its cursor. */
   readonly addressQuery: string;
@@ -52,18 +58,21 @@ interface QueryCache {
 }
 
 /**
- * The maximum number of cached queries per mount. Clients repeat a few queries many times, and parsing a query costs half as much as its
- * page.
+ * The maximum number of cached queries per mount. Clients repeat a few queries many times, and parsing a query costs
+ * half as much as its page.
  */
 const MAX_CACHED = 100;
 const SLOTS = 256;
-/** The maximum length of a cached text, in characters. Each resource has a cache, and a caller may try to fill all of them. */
+/**
+ * The maximum length of a cached text, in characters. Each resource has a cache, and a caller may try to fill all of
+ * them.
+ */
 const LONGEST = 1000;
 const remembered = new WeakMap<ServedMount, QueryCache>();
 
 /**
- * Parses the text of a query. Caches a text only when it is requested a second time, because adding it to the cache costs more than parsing
- * it.
+ * Parses the text of a query. Caches a text only when it is requested a second time, because adding it to the cache
+ * costs more than parsing it.
  */
 export function readQueryText(mount: ServedMount, text: string): ListRequest {
   if (text.length > LONGEST) return readAsked(mount, text);
@@ -96,7 +105,10 @@ function resolveQueryCache(mount: ServedMount): QueryCache {
   return memory;
 }
 
-/** Returns the slot of a text, from 0 to 255. It is computed from the length and the last characters, in which most texts differ. */
+/**
+ * Returns the slot of a text, from 0 to 255. It is computed from the length and the last characters, in which most
+ * texts differ.
+ */
 function chooseSlot(text: string): number {
   let place = text.length;
   for (let at = Math.max(0, text.length - 8); at < text.length; at++) place = (place * 31 + text.charCodeAt(at)) | 0;

@@ -103,11 +103,15 @@ function narrowQuery(
   return { ...narrowed, long: !isServed(narrowed) };
 }
 
-/** The cached ETags of pages. A store may return the same page object again, and hashing a page costs as much as signing its links. */
+/**
+ * The cached ETags of pages. A store may return the same page object again, and hashing a page costs as much as signing
+ * its links.
+ */
 const tags = new WeakMap<ExpandedJSON, string>();
 
 /**
- * Returns the ETag that this caller would get for the collection without a query. Returns null if the caller may not read the collection.
+ * Returns the ETag that this caller would get for the collection without a query. Returns null if the caller may not
+ * read the collection.
  */
 export function tagOfCollection(mount: ServedMount, exchange: Exchange): Eventually<string | null> {
   const { identity, params } = exchange;
@@ -134,7 +138,10 @@ function computeTag(page: ExpandedJSON, { repeated }: ListQuery): string {
   return tag;
 }
 
-/** Reads a page. A page with more records than the default limit takes milliseconds to read and to write, so other requests run first. */
+/**
+ * Reads a page. A page with more records than the default limit takes milliseconds to read and to write, so other
+ * requests run first.
+ */
 function readInTurn(
   exchange: Exchange,
   query: ListQuery,
@@ -193,8 +200,8 @@ function reversed(sort: readonly Sort[]): readonly Sort[] {
 type ListHeaders = readonly (readonly [string, string])[];
 
 /**
- * The requested position in a list. `binding` returns the text that its cursors are valid for: the path, the caller, the filters and the
- * order.
+ * The requested position in a list. `binding` returns the text that its cursors are valid for: the path, the caller,
+ * the filters and the order.
  */
 interface PageContext {
   readonly caller: number | null;
@@ -209,7 +216,10 @@ interface Linked extends Pick<PageContext, "caller" | "addressQuery"> {
   readonly cursors: Cursors;
 }
 
-/** The cached links of pages. A store may return the same page object again, and making and signing links costs more than a lookup. */
+/**
+ * The cached links of pages. A store may return the same page object again, and making and signing links costs more
+ * than a lookup.
+ */
 const linked = new WeakMap<ListText, Linked & { readonly links: ListHeaders }>();
 
 function resolveLinks(
@@ -237,7 +247,10 @@ function resolveLinks(
   });
 }
 
-/** Returns the links of a page: always `first`, `prev` if there are rows before the page, and `next` if there are rows after it. */
+/**
+ * Returns the links of a page: always `first`, `prev` if there are rows before the page, and `next` if there are rows
+ * after it.
+ */
 function makeLinks(
   exchange: Exchange,
   query: ListQuery,
@@ -258,8 +271,8 @@ function makeLinks(
           askForRows(exchange, { ...query, columns: ["id"], sort, after: values, limit: 1 }),
           (rows) => rows.length > 0,
         );
-  // If the caller followed a `prev` link, the page with that link usually comes next. Its rows may have been deleted since, so the store is
-  // asked.
+  // If the caller followed a `prev` link, the page with that link usually comes next. Its rows may have been deleted
+  // since, so the store is asked.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
       let links = link("first", null);

@@ -3,8 +3,8 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { ListQuery } from "../../../store/store.ts";
 
 /**
- * The maximum length of a page. A page ends after the record that reaches this number of octets, because other requests wait while the page
- * is read, hashed and written.
+ * The maximum length of a page. A page ends after the record that reaches this number of octets, because other requests
+ * wait while the page is read, hashed and written.
  */
 export const MOST_OCTETS = 1024 * 1024;
 

@@ -5,9 +5,10 @@ import type { Exchange } from "../../request/exchange.ts";
 import type { Params } from "../../request/path.ts";
 
 /**
- * Returns the filters, the order and the search terms of a list as JSON text. A cursor is valid only for the same text. The text is an
- * array: a list of the filters, each as JSON in a string, then the order, then each term. It is built without `JSON.stringify` for the
- * names, which need no escaping. This saves time, because every page with a next page needs this text.
+ * Returns the filters, the order and the search terms of a list as JSON text. A cursor is valid only for the same text.
+ * The text is an array: a list of the filters, each as JSON in a string, then the order, then each term. It is built
+ * without `JSON.stringify` for the names, which need no escaping. This saves time, because every page with a next page
+ * needs this text.
  */
 export function formatShape({ filters, sort, search }: Pick<ListRequest, "filters" | "sort" | "search">): string {
   const written = filters.map(formatFilter);
@@ -36,8 +37,8 @@ function formatFilter({ field, operator, value }: Filter): { readonly text: stri
 }
 
 /**
- * Returns the text that a cursor is valid for: the path, the caller, and the filters and the order (`formatShape`). `caller` is null if the
- * list does not depend on the caller. The limit and the fields may change between pages.
+ * Returns the text that a cursor is valid for: the path, the caller, and the filters and the order (`formatShape`).
+ * `caller` is null if the list does not depend on the caller. The limit and the fields may change between pages.
  */
 export function formatBinding(path: string, caller: number | null, shape: string): string {
   return `${path.endsWith("/") ? path.slice(0, -1) : path} ${caller ?? ""} ${shape}`;

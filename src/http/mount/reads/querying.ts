@@ -11,8 +11,8 @@ import { askFor, type ListRequest } from "./list-request.ts";
 import { listAsked } from "./listing.ts";
 
 /**
- * Answers QUERY of a collection (RFC 10008). It is like GET, but the query is in the body. Only the caller's own cache may store the
- * response.
+ * Answers QUERY of a collection (RFC 10008). It is like GET, but the query is in the body. Only the caller's own cache
+ * may store the response.
  */
 export async function query(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   const request = readAsked(mount, exchange);
@@ -38,8 +38,8 @@ function readAsked(mount: ServedMount, exchange: Exchange): ListRequest {
 }
 
 /**
- * Returns the cursor in the address. The links of a page have the cursor there, so a client can follow them with the same body. Ends the
- * request if the address has another parameter.
+ * Returns the cursor in the address. The links of a page have the cursor there, so a client can follow them with the
+ * same body. Ends the request if the address has another parameter.
  */
 function cursorInAddress(exchange: Exchange): string | null {
   const issues: Issue[] = [];

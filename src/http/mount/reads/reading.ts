@@ -42,7 +42,8 @@ function requireAsked(mount: ServedMount, exchange: Exchange): ReadRequest {
 }
 
 /**
- * Returns the record with its expansions. Its ETag is computed from everything that is shown, so it changes when a related record changes.
+ * Returns the record with its expansions. Its ETag is computed from everything that is shown, so it changes when a
+ * related record changes.
  */
 async function showExpanded(
   mount: ServedMount,
@@ -81,8 +82,8 @@ export function showRow(
 }
 
 /**
- * Returns the ETag of a record. It changes with every write, and differs between shapes. `noted` fields can change without a new revision.
- * If the mount has them, the ETag is computed from the shown values.
+ * Returns the ETag of a record. It changes with every write, and differs between shapes. `noted` fields can change
+ * without a new revision. If the mount has them, the ETag is computed from the shown values.
  */
 export function tagOfRow(mount: ServedMount, { service }: Exchange, row: Row): string {
   const { noted, show } = mount;
@@ -174,8 +175,9 @@ function hasParents(mount: ServedMount, exchange: Exchange, readsBelow = false):
 }
 
 /**
- * Returns true if the caller may use the records within a parent record. To read them, the caller must be allowed to read the parent. To
- * change them, the caller must be allowed to update the parent, if its mount has a permission for update.
+ * Returns true if the caller may use the records within a parent record. To read them, the caller must be allowed to
+ * read the parent. To change them, the caller must be allowed to update the parent, if its mount has a permission for
+ * update.
  */
 function isReached(parent: ServedMount, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
   const isRead = mayReach(parent, exchange, "read", id, record);

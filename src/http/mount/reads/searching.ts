@@ -6,8 +6,8 @@ import type { Exchange } from "../../request/exchange.ts";
 import { combineAll } from "./conditions.ts";
 
 /**
- * If at most this number of rows have a word, the index finds these rows, and they are sorted afterwards. For a more frequent word, all
- * rows are read in order and checked.
+ * If at most this number of rows have a word, the index finds these rows, and they are sorted afterwards. For a more
+ * frequent word, all rows are read in order and checked.
  */
 const FEW = 2000;
 
@@ -37,8 +37,9 @@ export function buildConditions(
     const conditions = words.map((word): WordCondition => ({ word }));
     const rarest = found.rows.indexOf(Math.min(...found.rows));
     if (found.rows.length === 0 || found.rows[rarest]! > FEW) return conditions;
-    // The index is used for the rarest word only. The rows with that word are checked for the other words. Rows that are not indexed yet,
-    // for example after an import, are checked too. `waiting` says that there are too many of these rows for the event loop.
+    // The index is used for the rarest word only. The rows with that word are checked for the other words. Rows that
+    // are not indexed yet, for example after an import, are checked too. `waiting` says that there are too many of
+    // these rows for the event loop.
     const word: WordCondition = { word: words[rarest]!, few: true };
     conditions[rarest] = found.rows[rarest]! + found.waiting <= FEW ? word : { ...word, waiting: true };
     return conditions;

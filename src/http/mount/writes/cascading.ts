@@ -4,9 +4,9 @@ import type { ServedMount } from "../../declarations/mount.ts";
 const cache = new WeakMap<ServedMount, readonly ServedMount[]>();
 
 /**
- * Returns the mounts whose records the database deletes together with a record of this mount, at any depth: nested records, and records
- * that refer to the record with `onDelete: "cascade"`. If the records of this mount refer to each other, the result contains this mount
- * too.
+ * Returns the mounts whose records the database deletes together with a record of this mount, at any depth: nested
+ * records, and records that refer to the record with `onDelete: "cascade"`. If the records of this mount refer to each
+ * other, the result contains this mount too.
  */
 export function cascadesFrom(mount: ServedMount): readonly ServedMount[] {
   let found = cache.get(mount);

@@ -85,8 +85,8 @@ async function createUnder(mount: ServedMount, exchange: Exchange): Promise<Repl
     return created(mount, exchange, outcome.rows[0]!, false);
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
     if ((await findVisible(mount, exchange)) === null) throw await unseenKey(mount, exchange, outcome);
-    // Another request has created the record first. With `If-None-Match: *`, this request fails. Without it, this request replaces the
-    // record.
+    // Another request has created the record first. With `If-None-Match: *`, this request fails. Without it, this
+    // request replaces the record.
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
     return null;
   }
@@ -94,8 +94,8 @@ async function createUnder(mount: ServedMount, exchange: Exchange): Promise<Repl
 }
 
 /**
- * Returns the problem for an id that is taken, but not by a record that this path shows: 404 if the record has another parent, 409 if the
- * database treats the key of another record as equal (`citext`).
+ * Returns the problem for an id that is taken, but not by a record that this path shows: 404 if the record has another
+ * parent, 409 if the database treats the key of another record as equal (`citext`).
  */
 async function unseenKey(mount: ServedMount, exchange: Exchange, outcome: Unwritten): Promise<Error> {
   const isBelowOther =
@@ -104,8 +104,8 @@ async function unseenKey(mount: ServedMount, exchange: Exchange, outcome: Unwrit
 }
 
 /**
- * Ends the request with 404 if the caller may not see every row. Such a caller could choose ids and learn from the response which hidden
- * ids exist.
+ * Ends the request with 404 if the caller may not see every row. Such a caller could choose ids and learn from the
+ * response which hidden ids exist.
  */
 function requireMayCreate(mount: ServedMount, exchange: Exchange): void {
   if (!reachesEveryRow(mount, exchange)) throw problem("not_found");
@@ -122,7 +122,10 @@ async function replaceRow(mount: ServedMount, exchange: Exchange, row: Row): Pro
   return change(mount, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 
-/** Answers PATCH of one record. Applies the patch to the representation that callers see, and parses the result as a complete record. */
+/**
+ * Answers PATCH of one record. Applies the patch to the representation that callers see, and parses the result as a
+ * complete record.
+ */
 export async function update(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
@@ -146,8 +149,8 @@ async function updateRecord(mount: ServedMount, exchange: Exchange, idempotency:
 }
 
 /**
- * Returns true if the caller may read the record. If the caller may not, and `unseen` is not null, ends the request with `unseen`: the body
- * would reveal a part of the record.
+ * Returns true if the caller may read the record. If the caller may not, and `unseen` is not null, ends the request
+ * with `unseen`: the body would reveal a part of the record.
  */
 async function requireSeen(mount: ServedMount, exchange: Exchange, row: Row, unseen: Problem | null): Promise<boolean> {
   const mayRead = await mayReadChanged(mount, exchange, [row]);
@@ -156,8 +159,8 @@ async function requireSeen(mount: ServedMount, exchange: Exchange, row: Row, uns
 }
 
 /**
- * Applies the patch. If the patch does not apply, checks the preconditions first, because a failed precondition is reported before a patch
- * conflict.
+ * Applies the patch. If the patch does not apply, checks the preconditions first, because a failed precondition is
+ * reported before a patch conflict.
  */
 async function apply(
   patch: Patch,
@@ -199,7 +202,8 @@ async function change(
   const outcome = await commit(mount, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(mount, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(mount, exchange, outcome.rows[0]!);
-  // The service may have updated a `noted` field of the record in the meantime. This is no conflict, so the write is tried again.
+  // The service may have updated a `noted` field of the record in the meantime. This is no conflict, so the write is
+  // tried again.
   const isOnlyNoted = outcome.kind === "stale" && mount.noted !== undefined;
   if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, mount, exchange);

@@ -40,9 +40,9 @@ const MOST_APART_MS = 128;
 /**
  * Tries a write until it succeeds, and returns its reply. A write without If-Match, or with `If-Match: *`, applies to
  * any state of the record, so it is tried again if another write came first. From the second attempt, it waits in the
- * queue of its record, and later writes of that record join the queue. The queue orders only the writes of this process.
- * Other processes may still write first, so a random wait follows each failed attempt in the queue. The wait grows up to
- * `MOST_APART_MS`.
+ * queue of its record, and later writes of that record join the queue. The queue orders only the writes of this
+ * process. Other processes may still write first, so a random wait follows each failed attempt in the queue. The wait
+ * grows up to `MOST_APART_MS`.
  */
 export async function untilSettled(
   mount: ServedMount,
@@ -52,8 +52,8 @@ export async function untilSettled(
   const { lines } = exchange.service;
   const { id } = exchange.params;
   const record = `${mount.collection.name} ${id ?? ""}`;
-  // A write to a collection makes one attempt before it joins the queue, because it may change other records. A write of a caller who may
-  // not see the record does the same, because it must not delay other callers.
+  // A write to a collection makes one attempt before it joins the queue, because it may change other records. A write
+  // of a caller who may not see the record does the same, because it must not delay other callers.
   const linesUp = id !== undefined && lines.has(record) && (await findVisible(mount, exchange)) !== null;
   if (!linesUp) {
     const reply = await attempt();
@@ -88,8 +88,8 @@ export interface WriteFacts {
 }
 
 /**
- * Commits a write and calls `afterWrite`. If the body was large, other requests run before the response is written, because the response is
- * large too.
+ * Commits a write and calls `afterWrite`. If the body was large, other requests run before the response is written,
+ * because the response is large too.
  */
 export function commit(
   mount: ServedMount,
@@ -101,8 +101,8 @@ export function commit(
 }
 
 /**
- * Commits a write of several records, like `commit`. The transaction begins with one change for each record, unless `at` gives another
- * index.
+ * Commits a write of several records, like `commit`. The transaction begins with one change for each record, unless
+ * `at` gives another index.
  */
 export async function commitAll(
   mount: ServedMount,
@@ -131,7 +131,10 @@ export async function commitWhole(
   return outcome;
 }
 
-/** Completes the rows of an outcome. If an update returns only some columns, the other columns get their values from before the write. */
+/**
+ * Completes the rows of an outcome. If an update returns only some columns, the other columns get their values from
+ * before the write.
+ */
 function completed(outcome: Outcome, { changes }: Transaction, writings: readonly WriteFacts[]): Outcome {
   if (outcome.kind !== "written" || writings.every(({ before }) => before === null)) return outcome;
   const rows = [...outcome.rows];
@@ -154,7 +157,10 @@ function placedIn({ links }: ServedMount, { changes }: Transaction, outcome: Out
   return { ...outcome, column: findLinkPath(links, changes, outcome) ?? outcome.column };
 }
 
-/** Adds the changes of features to a write, for example a line of an audit trail. They are committed or rolled back together. */
+/**
+ * Adds the changes of features to a write, for example a line of an audit trail. They are committed or rolled back
+ * together.
+ */
 export async function withAlongside(
   mount: ServedMount,
   { service: { alongside }, cause }: Exchange,
@@ -175,8 +181,8 @@ export async function withAlongside(
 }
 
 /**
- * Returns one write for each resource whose records the database will delete together with this record. It has no id, because the service
- * does not know which records these are.
+ * Returns one write for each resource whose records the database will delete together with this record. It has no id,
+ * because the service does not know which records these are.
  */
 function deletedWith(
   of: ServedMount,
@@ -242,8 +248,8 @@ export function toStoredRecord({ record }: Row): StoredOf<Resource> {
 export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
   if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
-  // The precondition of the caller concerns only the record, which is the first change. If another row of the transaction has changed, the
-  // write is tried again.
+  // The precondition of the caller concerns only the record, which is the first change. If another row of the
+  // transaction has changed, the write is tried again.
   return outcome.change > 0 || !namesState(call);
 }
 
@@ -253,7 +259,10 @@ export async function replayed(mount: ServedMount, exchange: Exchange, row: Row)
   return { ...reply, headers: [REPLAYED] };
 }
 
-/** Returns true if the record and its stored copies were deleted. The response to a repeated request then shows no record. */
+/**
+ * Returns true if the record and its stored copies were deleted. The response to a repeated request then shows no
+ * record.
+ */
 export function isErased({ sources }: ServedMount, { record }: Row): boolean {
   return sources.some((name) => !Object.hasOwn(record, name));
 }

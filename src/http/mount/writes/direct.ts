@@ -14,8 +14,8 @@ export interface DirectWrite {
 }
 
 /**
- * Writes one record for a custom endpoint, with the events and `afterWrite` of every write. Does not call `beforeWrite`. The first row of
- * the outcome is the record.
+ * Writes one record for a custom endpoint, with the events and `afterWrite` of every write. Does not call
+ * `beforeWrite`. The first row of the outcome is the record.
  */
 export function writeDirectly(
   mount: ServedMount,

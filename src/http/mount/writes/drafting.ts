@@ -42,7 +42,10 @@ export interface RecordTarget {
   readonly record: StoredRecord | null;
   /** True if the body need not have all fields. */
   readonly partial?: boolean;
-  /** The names of the fields that the service filled in from the record. Present only if the caller may not read the record. */
+  /**
+   * The names of the fields that the service filled in from the record. Present only if the caller may not read the
+   * record.
+   */
   readonly hidden?: ReadonlySet<string>;
 }
 
@@ -77,8 +80,9 @@ export function parseRecordDraft(mount: ServedMount, context: Context, whole: un
 /** A patch in the body, which is parsed before its record is loaded. */
 export interface Patch {
   /**
-   * Applies the patch to the visible fields of a record, and reads the result as a complete record. Throws `patch_conflict` if the patch
-   * does not apply. If the caller may not read the record, the result depends only on the patch, so that it reveals nothing.
+   * Applies the patch to the visible fields of a record, and reads the result as a complete record. Throws
+   * `patch_conflict` if the patch does not apply. If the caller may not read the record, the result depends only on the
+   * patch, so that it reveals nothing.
    */
   applyTo(record: StoredRecord, mayRead: boolean): Eventually<Draft>;
   /** Ends the request if the patch is invalid for every record. Called if the record does not exist. */
@@ -120,8 +124,8 @@ export function requirePatch(mount: ServedMount, context: Context, id: Key): Pat
 }
 
 /**
- * Applies a merge patch to a record and parses the result. If the caller may not read the record, a sent field replaces the whole field,
- * because a merge would depend on hidden values.
+ * Applies a merge patch to a record and parses the result. If the caller may not read the record, a sent field replaces
+ * the whole field, because a merge would depend on hidden values.
  */
 export function parseMergedDraft(
   mount: ServedMount,
@@ -145,8 +149,9 @@ function hiddenIn(
 }
 
 /**
- * Returns the problem for a JSON Patch of a caller who may not read the record. Returns null if every operation adds, replaces or removes a
- * whole field that callers may send. Any other operation depends on the current values, so the caller could find them out by trying.
+ * Returns the problem for a JSON Patch of a caller who may not read the record. Returns null if every operation adds,
+ * replaces or removes a whole field that callers may send. Any other operation depends on the current values, so the
+ * caller could find them out by trying.
  */
 function unseenPatch(resource: Resource, operations: readonly Operation[]): Problem | null {
   const at = operations.findIndex(
@@ -157,8 +162,9 @@ function unseenPatch(resource: Resource, operations: readonly Operation[]): Prob
 }
 
 /**
- * Returns the problem for a body that contains fields which only the service sets, from a caller who may not read the record. Such a field
- * must have its current value, so the caller could find out the value by trying. Returns null if the body has no such field.
+ * Returns the problem for a body that contains fields which only the service sets, from a caller who may not read the
+ * record. Such a field must have its current value, so the caller could find out the value by trying. Returns null if
+ * the body has no such field.
  */
 export function unseenFields(resource: Resource, sent: unknown): Problem | null {
   const serviceFields = isObject(sent)
@@ -186,8 +192,8 @@ export function noteDeprecated(resource: Resource, context: Context, sent: unkno
 }
 
 /**
- * Ends the request if a patch removes a field that only the service sets. A complete body may omit such a field, but a patch that removes
- * the field is a change.
+ * Ends the request if a patch removes a field that only the service sets. A complete body may omit such a field, but a
+ * patch that removes the field is a change.
  */
 function requireReadOnlyUnchanged(resource: Resource, operations: readonly Operation[], patched: unknown): void {
   const issues = operations.flatMap((operation): Issue[] => {
@@ -220,8 +226,8 @@ function requireBody(resource: Resource, context: Context): unknown {
 }
 
 /**
- * Returns the sent value. In XML, a field with a JSON value is sent as JSON text, which is parsed here. Ends the request if that text is
- * invalid.
+ * Returns the sent value. In XML, a field with a JSON value is sent as JSON text, which is parsed here. Ends the
+ * request if that text is invalid.
  */
 function parseJSONFields({ fields }: Resource, { value, leavesAreText }: ReceivedBody): unknown {
   if (!leavesAreText || !isObject(value)) return value;
@@ -248,7 +254,9 @@ function parseJSONFields({ fields }: Resource, { value, leavesAreText }: Receive
   return read;
 }
 
-/** Merges a patch. In RFC 7396, a null removes the member. A record always has all members, so the member becomes null. */
+/**
+ * Merges a patch. In RFC 7396, a null removes the member. A record always has all members, so the member becomes null.
+ */
 function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const removed = Object.entries(patch).filter(([, value]) => value === null);
@@ -275,8 +283,8 @@ function parseDraft(
 }
 
 /**
- * Returns the problem for a body that may be invalid together with a hidden field. It has no pointer, because the sent fields are not
- * wrong. It is the same for every value of the hidden field, so it does not reveal the value.
+ * Returns the problem for a body that may be invalid together with a hidden field. It has no pointer, because the sent
+ * fields are not wrong. It is the same for every value of the hidden field, so it does not reveal the value.
  */
 function buildHiddenConflict({ fields }: Resource, hidden: string, findName: FindName): Problem {
   const name = findName(hidden) ?? "another field";
@@ -288,7 +296,10 @@ function buildHiddenConflict({ fields }: Resource, hidden: string, findName: Fin
 /** Returns the name of a field in the shape of the request. Returns null if the shape does not have it. */
 type FindName = (name: string) => string | null;
 
-/** Ends the request if it sends a password without TLS, as at a login. Other people on the network could read the password. */
+/**
+ * Ends the request if it sends a password without TLS, as at a login. Other people on the network could read the
+ * password.
+ */
 function requireSecret({ fields }: Resource, context: Context, whole: unknown): void {
   if (getExchange(context).service.allowsCleartextLogins || !isObject(whole)) return;
   for (const [name, { options }] of Object.entries(fields))

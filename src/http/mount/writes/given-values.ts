@@ -3,12 +3,15 @@ import { Flaw, isShown, type Field } from "../../../resource/declaration/field.t
 import type { Resource } from "../../../resource/resource.ts";
 import type { WrittenValues } from "../../../store/store.ts";
 
-/** Creates the fault that a hook or an action returned a wrong value. `what` completes the sentence, for example `a wrong title: …`. */
+/**
+ * Creates the fault that a hook or an action returned a wrong value. `what` completes the sentence, for example
+ * `a wrong title: …`.
+ */
 export type MakeFault = (what: string) => TypeError;
 
 /**
- * Reads the values that a hook or an action returns for a record. Each value is parsed by its field, so that responses show only values
- * that fit the declaration.
+ * Reads the values that a hook or an action returns for a record. Each value is parsed by its field, so that responses
+ * show only values that fit the declaration.
  */
 export function readGiven(
   fields: Resource["fields"],
@@ -19,8 +22,9 @@ export function readGiven(
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      // Three kinds of values are stored without parsing. A hidden field may be stored in a form that clients never send. The id of the
-      // parent has no field that could parse it. A `keyOf` is a placeholder for the id of a row that the same transaction inserts.
+      // Three kinds of values are stored without parsing. A hidden field may be stored in a form that clients never
+      // send. The id of the parent has no field that could parse it. A `keyOf` is a placeholder for the id of a row
+      // that the same transaction inserts.
       const isRead = field !== undefined && isShown(field) && !isKeyOf(value);
       return [name, isRead ? readValue(name, field, value, fault) : value];
     }),

@@ -25,7 +25,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** The maximum number of idempotency records of one caller per day (UTC). */
 const MAX_A_DAY = 10_000;
 
-/** The maximum number of octets in idempotency records of one caller per day (UTC). It allows 10,000 records of 6 KiB. */
+/**
+ * The maximum number of octets in idempotency records of one caller per day (UTC). It allows 10,000 records of 6 KiB.
+ */
 const MAX_OCTETS_A_DAY = 64 * 1024 * 1024;
 
 /** Counts the idempotency records of each caller, and their octets. The key is the caller and the day. */
@@ -41,14 +43,19 @@ export const idempotencyCountsCollection: Collection = {
   indexes: [["caller"]],
 };
 
-/** A write whose outcome is stored, so that a repeated request with the same `Idempotency-Key` gets the same outcome. */
+/**
+ * A write whose outcome is stored, so that a repeated request with the same `Idempotency-Key` gets the same outcome.
+ */
 export interface StoredWrite {
   readonly idempotency: Idempotency;
   /** The length of its records in the stored form, in octets. */
   readonly octets: number;
 }
 
-/** Returns the write with the length of its records in the stored form. Returns null if the request has no `Idempotency-Key`. */
+/**
+ * Returns the write with the length of its records in the stored form. Returns null if the request has no
+ * `Idempotency-Key`.
+ */
 export function storedWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): StoredWrite | null {
   return idempotency === null ? null : { idempotency, octets: measureStored(idempotency, records) };
 }
@@ -60,8 +67,8 @@ export function measureStored(idempotency: Idempotency, records: readonly Stored
 }
 
 /**
- * Returns the transaction of a write. If the outcome is stored, the transaction also counts it for the caller. The store refuses the
- * transaction if the caller has stored too many outcomes on this day.
+ * Returns the transaction of a write. If the outcome is stored, the transaction also counts it for the caller. The
+ * store refuses the transaction if the caller has stored too many outcomes on this day.
  */
 export function withRepeats(exchange: Exchange, changes: readonly Change[], stored: StoredWrite | null): Transaction {
   if (stored === null) return { changes };
@@ -103,8 +110,8 @@ export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): voi
 }
 
 /**
- * Returns the idempotency key of a write with this number of records, with its fingerprint and expiry. Returns null if the request has no
- * `Idempotency-Key`.
+ * Returns the idempotency key of a write with this number of records, with its fingerprint and expiry. Returns null if
+ * the request has no `Idempotency-Key`.
  */
 export function repeatable(
   { repeatColumns: storedColumns, personal }: ServedMount,
@@ -131,8 +138,8 @@ export function repeatable(
 }
 
 /**
- * Returns the text for the caller in a stored key. An administrator who acts for a user has the ids of both, separated by a space. A key
- * contains no space, so it cannot imitate this text.
+ * Returns the text for the caller in a stored key. An administrator who acts for a user has the ids of both, separated
+ * by a space. A key contains no space, so it cannot imitate this text.
  */
 function formatCaller(identity: Identity | null): string {
   if (identity === null) return "anonymous";
@@ -151,9 +158,9 @@ interface Answers {
 }
 
 /**
- * Answers a request that may be a repeat. Looks for a stored outcome before it checks the request, because the same request may be invalid
- * now. If the write is refused, looks again. A concurrent request with the same key may have been committed in the meantime, and may be the
- * reason for the refusal.
+ * Answers a request that may be a repeat. Looks for a stored outcome before it checks the request, because the same
+ * request may be invalid now. If the write is refused, looks again. A concurrent request with the same key may have
+ * been committed in the meantime, and may be the reason for the refusal.
  */
 export async function answerOnce(
   exchange: Exchange,

@@ -8,15 +8,18 @@ import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import type { Part } from "./part.ts";
 
 /**
- * The maximum length of a stored response, in octets. For a longer response, only the ids and revisions are stored. A repeated request then
- * reads the records again.
+ * The maximum length of a stored response, in octets. For a longer response, only the ids and revisions are stored. A
+ * repeated request then reads the records again.
  */
 const MOST_KEPT = 1024 * 1024;
 
 /** The length of an id in JSON, in characters, rounded up. A text id has at most 200 characters. */
 const LONGEST_ID = 250;
 
-/** Decides whether the records or only the ids of an array's response are stored. Returns null if the request has no `Idempotency-Key`. */
+/**
+ * Decides whether the records or only the ids of an array's response are stored. Returns null if the request has no
+ * `Idempotency-Key`.
+ */
 export async function chooseStored(
   parts: readonly Part[],
   idempotency: Idempotency | null,
@@ -38,8 +41,8 @@ function buildRecord(before: Row | null, own: Change): StoredRecord {
 }
 
 /**
- * Returns the rows of a stored response. If only their ids and revisions were stored, reads the rows again. Returns null if a row has
- * changed since then.
+ * Returns the rows of a stored response. If only their ids and revisions were stored, reads the rows again. Returns
+ * null if a row has changed since then.
  */
 export async function loadStoredRows(
   mount: ServedMount,

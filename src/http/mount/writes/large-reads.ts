@@ -7,8 +7,8 @@ import { takeTurnAgain } from "../../scheduling/slices.ts";
 import { measureLongest, MOST_OCTETS } from "../reads/page-length.ts";
 
 /**
- * Counts the octets of the records that one attempt reads in order to change them. These records and the bodies of all requests of one
- * caller may occupy at most 8 MiB of memory.
+ * Counts the octets of the records that one attempt reads in order to change them. These records and the bodies of all
+ * requests of one caller may occupy at most 8 MiB of memory.
  */
 export class ReadOctets {
   readonly #exchange: Exchange;
@@ -30,7 +30,10 @@ export class ReadOctets {
     return this.#read;
   }
 
-  /** True if the records are large. The request then writes only changed columns, and stores only the ids of its response. */
+  /**
+   * True if the records are large. The request then writes only changed columns, and stores only the ids of its
+   * response.
+   */
   get areMany(): boolean {
     return this.#read > MOST_OCTETS;
   }
@@ -41,8 +44,8 @@ export class ReadOctets {
   }
 
   /**
-   * Adds octets. Ends the request with `tooMany` if this request reads too much, and with 503 if other requests of the same caller occupy
-   * too much memory.
+   * Adds octets. Ends the request with `tooMany` if this request reads too much, and with 503 if other requests of the
+   * same caller occupy too much memory.
    */
   take(octets: number): void {
     this.#read += octets;
@@ -84,14 +87,15 @@ export async function findRows(
 }
 
 /**
- * The number of records in the first piece. The length of these records determines the number of records in the next piece. PostgreSQL
- * creates the JSON of all requested records, even if the page ends earlier, so the number must not be much too large.
+ * The number of records in the first piece. The length of these records determines the number of records in the next
+ * piece. PostgreSQL creates the JSON of all requested records, even if the page ends earlier, so the number must not be
+ * much too large.
  */
 const FIRST = 64;
 
 /**
- * Reads all or some columns of the records with these ids, in the order of their ids. Yields pieces of about 1 MiB, and lets other requests
- * run before each piece.
+ * Reads all or some columns of the records with these ids, in the order of their ids. Yields pieces of about 1 MiB, and
+ * lets other requests run before each piece.
  */
 export async function* readRecords(
   { service: { store } }: Exchange,

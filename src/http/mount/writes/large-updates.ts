@@ -6,9 +6,9 @@ import type { WriteFacts } from "./committing.ts";
 import type { ReadOctets } from "./large-reads.ts";
 
 /**
- * Reduces the updates of large records. Each update writes only the changed columns, and its outcome contains only these and the computed
- * columns. If another change of the transaction may write the same rows, the updates write all columns, and their rows count as read a
- * second time.
+ * Reduces the updates of large records. Each update writes only the changed columns, and its outcome contains only
+ * these and the computed columns. If another change of the transaction may write the same rows, the updates write all
+ * columns, and their rows count as read a second time.
  */
 export async function reduceUpdates(
   { collection }: Pick<ServedMount, "collection">,

@@ -57,8 +57,8 @@ export function takenAt(pointer: string): Problem {
 }
 
 /**
- * Returns the problem for a new record without an id, in an existing table that does not generate ids. The client must choose the id. If no
- * caller may choose one, returns a fault.
+ * Returns the problem for a new record without an id, in an existing table that does not generate ids. The client must
+ * choose the id. If no caller may choose one, returns a fault.
  */
 function idNeeded({ resource: { name, path, id }, permissions }: ServedMount): Error {
   if (permissions.replace === undefined)
@@ -71,8 +71,8 @@ function idNeeded({ resource: { name, path, id }, permissions }: ServedMount): E
 }
 
 /**
- * Returns the problem for a failed `require` with this name: a code of the catalogue, a problem of the mount, or `conflict` for any other
- * name.
+ * Returns the problem for a failed `require` with this name: a code of the catalogue, a problem of the mount, or
+ * `conflict` for any other name.
  */
 function refusedAs(name: string, mount: ServedMount): AnyProblem {
   if (isCode(name)) return name;

@@ -9,8 +9,8 @@ import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 
 /**
- * Returns the ETags of the row in every format. With `isOld`, also returns the ETags from its revision, which were used before version 0.2
- * and are still used beside such a version.
+ * Returns the ETags of the row in every format. With `isOld`, also returns the ETags from its revision, which were used
+ * before version 0.2 and are still used beside such a version.
  */
 export function tagsOfState(mount: ServedMount, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats, stateTag } = exchange.service;
@@ -20,15 +20,16 @@ export function tagsOfState(mount: ServedMount, exchange: Exchange, row: Row, is
 }
 
 /**
- * Returns true if `If-Match` is one ETag of version 0.1. Such an ETag is a revision, which is easy to guess. A list of such ETags is not
- * accepted, because a client could try many revisions at once.
+ * Returns true if `If-Match` is one ETag of version 0.1. Such an ETag is a revision, which is easy to guess. A list of
+ * such ETags is not accepted, because a client could try many revisions at once.
  */
 export function isOldTag(ifMatch: string | undefined): boolean {
   return ifMatch !== undefined && /^"-?\d{1,16}(?:-[\w-]+)?"$/.test(ifMatch);
 }
 
 /**
- * Ends the request if `If-Match` or `If-None-Match` is false for the row (RFC 9110 §13.2.2). The client may send the ETag of any format.
+ * Ends the request if `If-Match` or `If-None-Match` is false for the row (RFC 9110 §13.2.2). The client may send the
+ * ETag of any format.
  */
 export function requirePreconditions(mount: ServedMount, exchange: Exchange, row: Row): void {
   const { call } = exchange;
@@ -45,8 +46,9 @@ export function requireNothingThere({ call }: Exchange): void {
 }
 
 /**
- * Ends a request to the collection if its preconditions are false for the collection. The collection always exists. Its ETag is the ETag of
- * its first page, as this caller sees it. The check is made before the write and not in its transaction.
+ * Ends a request to the collection if its preconditions are false for the collection. The collection always exists. Its
+ * ETag is the ETag of its first page, as this caller sees it. The check is made before the write and not in its
+ * transaction.
  */
 export function requireCollectionAsKnown(mount: ServedMount, exchange: Exchange): Eventually<void> {
   const { call, service } = exchange;

@@ -15,8 +15,8 @@ import { matches } from "../reads/matches.ts";
 import { readGiven } from "./given-values.ts";
 
 /**
- * Ends the request with 403 if the permission narrows the caller to some rows and the resulting record is not one of them. Throws a fault
- * if the record cannot be shown.
+ * Ends the request with 403 if the permission narrows the caller to some rows and the resulting record is not one of
+ * them. Throws a fault if the record cannot be shown.
  */
 export function requireAllowed(
   mount: ServedMount,
@@ -33,7 +33,8 @@ export async function prepare(mount: ServedMount, write: WriteOfRecord): Promise
   const { beforeWrite, resource, collection } = mount;
   await yieldBetweenSteps(write.context.body);
   if (beforeWrite === null) return {};
-  // The values have been checked, so the hook must not change them. It can return additional values, which are checked too.
+  // The values have been checked, so the hook must not change them. It can return additional values, which are checked
+  // too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
@@ -68,8 +69,8 @@ export async function furtherChanges(
 const leftOut = new WeakMap<Resource["fields"], readonly string[]>();
 
 /**
- * Returns the required fields that only a hook can fill: no client may send them, and the service does not generate them. Most resources
- * have none.
+ * Returns the required fields that only a hook can fill: no client may send them, and the service does not generate
+ * them. Most resources have none.
  */
 function leftToHooks(fields: Resource["fields"]): readonly string[] {
   const cached = leftOut.get(fields);

@@ -52,7 +52,10 @@ export async function readEach<M, T>(members: readonly M[], read: (member: M, at
 export class FoundIssues {
   #found: { readonly at: number; readonly issue: Issue }[] = [];
 
-  /** Runs the check for the member at an index and collects its issues. Does nothing if earlier members already have a hundred issues. */
+  /**
+   * Runs the check for the member at an index and collects its issues. Does nothing if earlier members already have a
+   * hundred issues.
+   */
   collect(at: number, work: () => Eventually<void>): Eventually<void> {
     const last = this.#found[MAX_ISSUES - 1];
     if (last !== undefined && last.at < at) return;
@@ -76,7 +79,10 @@ export class FoundIssues {
   }
 }
 
-/** Calls `complete` of the hook and returns the changes of one record. Called after the preconditions of all records were checked. */
+/**
+ * Calls `complete` of the hook and returns the changes of one record. Called after the preconditions of all records
+ * were checked.
+ */
 export type PreparedPart = () => Promise<Part>;
 
 /** Runs a step for each item, one after another. */
@@ -89,7 +95,10 @@ export async function inOrder<T, R>(
   return done;
 }
 
-/** Runs work for one record of an array. If it throws a problem, the pointers of the problem get the index of the record. */
+/**
+ * Runs work for one record of an array. If it throws a problem, the pointers of the problem get the index of the
+ * record.
+ */
 export async function runAtIndex<T>(at: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -106,8 +115,8 @@ interface Committing {
 }
 
 /**
- * Writes the changes of all records in one transaction. `owners` contains the index in the array for each change. Ends the request if there
- * are too many changes.
+ * Writes the changes of all records in one transaction. `owners` contains the index in the array for each change. Ends
+ * the request if there are too many changes.
  */
 export async function commitParts(
   mount: ServedMount,
@@ -135,8 +144,8 @@ interface Joined {
 }
 
 /**
- * Joins the changes of all parts. The changes of the records come first. Link rows come last, because one statement can then write many of
- * them.
+ * Joins the changes of all parts. The changes of the records come first. Link rows come last, because one statement can
+ * then write many of them.
  */
 function* joinChanges(parts: readonly Part[]): Pieces<Joined> {
   const changes = parts.map(({ own }) => own);
@@ -163,7 +172,10 @@ function* joinChanges(parts: readonly Part[]): Pieces<Joined> {
   };
 }
 
-/** Returns the change with new indexes in each `keyOf`. The indexes change when the changes of several records become one list. */
+/**
+ * Returns the change with new indexes in each `keyOf`. The indexes change when the changes of several records become
+ * one list.
+ */
 export function renumberKeys(change: Change, place: (made: number) => number): Change {
   const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
   if (change.kind === "link") return { ...change, record: move(change.record) };
@@ -222,8 +234,8 @@ export async function showAll(
 }
 
 /**
- * Returns the reply to a repeated request, without records. Used if a record has changed since the first response, so that the response
- * cannot be created again.
+ * Returns the reply to a repeated request, without records. Used if a record has changed since the first response, so
+ * that the response cannot be created again.
  */
 export function withoutRecords(status: 201 | 204): Reply {
   return { status, headers: [REPLAYED] };

@@ -12,15 +12,18 @@ export function findMount(mounts: readonly ServedMount[], table: string): Served
   return mounts.find(keepsIn) ?? null;
 }
 
-/** Returns the problem for a record that other records refer to. It names these records only if the caller may list or read them. */
+/**
+ * Returns the problem for a record that other records refer to. It names these records only if the caller may list or
+ * read them.
+ */
 export function referenced(by: ServedMount | null, exchange: Exchange, how: string): Problem {
   if (by === null || !maySee(by, exchange)) return problem("referenced");
   return problem("referenced", { detail: `The record is still referenced by ${how}.` });
 }
 
 /**
- * Logs the name of a table that refers to the record and has no resource. The response does not name the table, but the operator needs the
- * name.
+ * Logs the name of a table that refers to the record and has no resource. The response does not name the table, but the
+ * operator needs the name.
  */
 export function notifyOperator(table: string, { resource }: ServedMount, { service, call }: Exchange): void {
   const message = `The request ${call.requestId} was refused: a record of ${resource.plural} is still referenced by the table ${table}, which no resource has.`;

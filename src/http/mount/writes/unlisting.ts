@@ -9,8 +9,9 @@ import { MAX_RECORDS, renumberKeys } from "./record-arrays.ts";
 import { referenced } from "./referring.ts";
 
 /**
- * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new revision, an event and
- * `afterWrite`, as with any write. `changes` are the changes of the deletion. The first change deletes the record.
+ * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new
+ * revision, an event and `afterWrite`, as with any write. `changes` are the changes of the deletion. The first change
+ * deletes the record.
  */
 export async function commitRemoval(
   mount: ServedMount,
@@ -78,8 +79,8 @@ function linksByMount({ listedBy }: ServedMount): ReadonlyMap<ServedMount, reado
 }
 
 /**
- * Returns the records with the id in a list. For a mount with `afterWrite` the records are complete. Otherwise they have only their lists.
- * Ends the request if there are too many records for one transaction.
+ * Returns the records with the id in a list. For a mount with `afterWrite` the records are complete. Otherwise they
+ * have only their lists. Ends the request if there are too many records for one transaction.
  */
 async function listing(
   exchange: Exchange,
@@ -90,8 +91,8 @@ async function listing(
     referenced(of, exchange, `${which}, and so many cannot be changed at once. Remove its id from some of them first`);
   const states = await exchange.service.store.list({
     collection: of.collection,
-    // For one list, the link table contains the ids of the records. For several lists, the store may have to scan all records, so this is a
-    // long read outside of the event loop.
+    // For one list, the link table contains the ids of the records. For several lists, the store may have to scan all
+    // records, so this is a long read outside of the event loop.
     where:
       links.length === 1 ? buildLinkedRows(links[0]!, [id]) : { any: links.map((link) => buildLinkedRows(link, [id])) },
     sort: [{ column: "id" }],
@@ -134,8 +135,8 @@ function without(
 }
 
 /**
- * Returns the outcome as if the deletion were the first change. If a record with the id in a list has changed, or another record has added
- * the id to its list, returns `OVERTAKEN`: the deletion is tried again.
+ * Returns the outcome as if the deletion were the first change. If a record with the id in a list has changed, or
+ * another record has added the id to its list, returns `OVERTAKEN`: the deletion is tried again.
  */
 function asOfRemoval(outcome: Outcome, mount: ServedMount, at: number): Outcome {
   if (!("change" in outcome)) return outcome;

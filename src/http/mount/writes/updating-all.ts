@@ -191,15 +191,18 @@ async function collectStale(
   return others;
 }
 
-/** Returns the problem for records that are missing or whose `if_match` is false. Throws the issues of the patches first. */
+/**
+ * Returns the problem for records that are missing or whose `if_match` is false. Throws the issues of the patches
+ * first.
+ */
 async function refusalBefore(
   mount: ServedMount,
   exchange: Exchange,
   knownRecords: readonly PatchTarget[],
 ): Promise<Problem> {
   await readEach(knownRecords, ({ patch: { id, value }, row }) => {
-    // A field that only the service sets may be sent with its current value. Here the record is not loaded, so the value cannot be compared
-    // and the field is ignored.
+    // A field that only the service sets may be sent with its current value. Here the record is not loaded, so the
+    // value cannot be compared and the field is ignored.
     const sent = row === null ? value : withoutGiven(mount.resource, value);
     return parseRecordDraft(mount, exchange.context, sent, { id, record: null, partial: true });
   });
@@ -208,7 +211,10 @@ async function refusalBefore(
   return stale(await collectStale(mount, exchange, knownRecords));
 }
 
-/** Reads the records in pieces and applies the patches. If results are invalid, ends the request with the issues of all records. */
+/**
+ * Reads the records in pieces and applies the patches. If results are invalid, ends the request with the issues of all
+ * records.
+ */
 async function draftAll(
   mount: ServedMount,
   exchange: Exchange,
@@ -274,7 +280,10 @@ async function repeated(
   return rows === null ? withoutRecords(204) : shown(mount, exchange, patches, rows, { isReplay: true });
 }
 
-/** Returns the reply with all records, in the order of the array. If the caller may not read one of them, the reply has no records. */
+/**
+ * Returns the reply with all records, in the order of the array. If the caller may not read one of them, the reply has
+ * no records.
+ */
 async function shown(
   mount: ServedMount,
   exchange: Exchange,

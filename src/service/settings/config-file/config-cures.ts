@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the clone of the repository that this command runs in. Null for an installed package, which has no sources. */
+/**
+ * The folder of the clone of the repository that this command runs in. Null for an installed package, which has no
+ * sources.
+ */
 const clone = findClone();
 
 function findClone(): string | null {
@@ -10,7 +13,10 @@ function findClone(): string | null {
   return existsSync(path.join(root, "src", "cli", "latchkey.ts")) ? root : null;
 }
 
-/** Returns an explanation of an error in a config file that cannot be run: the location of the mistake and its fix, if known. */
+/**
+ * Returns an explanation of an error in a config file that cannot be run: the location of the mistake and its fix, if
+ * known.
+ */
 export async function describeCure(cause: unknown, file: string): Promise<string> {
   if (!(cause instanceof Error)) return "";
   const foundCure =
@@ -20,8 +26,9 @@ export async function describeCure(cause: unknown, file: string): Promise<string
 }
 
 /**
- * Returns the file and the line of the mistake, if they are known. Node writes both before the message of a syntax error. For an import
- * that is not found, Node names only the file with the import, so the line is searched in that file.
+ * Returns the file and the line of the mistake, if they are known. Node writes both before the message of a syntax
+ * error. For an import that is not found, Node names only the file with the import, so the line is searched in that
+ * file.
  */
 function describePlace({ name, stack = "", message }: Error): string {
   const found = /^(.+):(\d+)\n/.exec(stack);
@@ -31,7 +38,9 @@ function describePlace({ name, stack = "", message }: Error): string {
   return line === null ? "" : `, line ${line}`;
 }
 
-/** Returns the number of the first line of a file with an import that contains this name. Returns null if there is none. */
+/**
+ * Returns the number of the first line of a file with an import that contains this name. Returns null if there is none.
+ */
 function lineOfImport(name: string, file: string): number | null {
   try {
     const lines = readFileSync(file, "utf8").split("\n");
@@ -42,7 +51,9 @@ function lineOfImport(name: string, file: string): number | null {
   }
 }
 
-/** Explains the error of a file that Node has treated as CommonJS, as after `npm init`. Its own message does not say so. */
+/**
+ * Explains the error of a file that Node has treated as CommonJS, as after `npm init`. Its own message does not say so.
+ */
 function takenForCommonJS(cause: Error, file: string): string | null {
   const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
   if (!isTaken || !/\.[tj]s$/.test(file)) return null;
@@ -72,7 +83,10 @@ function notBuilt({ message }: Error): string | null {
   return `The clone is not built: npm run build, in ${clone}.`;
 }
 
-/** Explains a wrong extension in an import. Compiled TypeScript imports `./shop.js` or `./shop`, but here the source is run directly. */
+/**
+ * Explains a wrong extension in an import. Compiled TypeScript imports `./shop.js` or `./shop`, but here the source is
+ * run directly.
+ */
 function wrongEnd(cause: Error & { readonly code?: unknown; readonly url?: unknown }): string | null {
   if (cause.code !== "ERR_MODULE_NOT_FOUND" || typeof cause.url !== "string") return null;
   const importedFile = fileURLToPath(cause.url);

@@ -62,7 +62,8 @@ type GivenParts<M, E, F, U extends Fields> = GivenPart<"mounts", M, readonly Mou
 type GivenPart<Name extends string, Part, Any> = [Any] extends [Part] ? unknown : { readonly [K in Name]: Part };
 
 /**
- * Returns the configuration, frozen. The compiler checks it and keeps the types of its mounts, endpoints, features and fields of users.
+ * Returns the configuration, frozen. The compiler checks it and keeps the types of its mounts, endpoints, features and
+ * fields of users.
  *
  * @example
  * ```ts
@@ -81,7 +82,9 @@ export function defineConfig(config: ConfigFile): ConfigFile {
   return Object.freeze(config);
 }
 
-/** Runs the config file of a directory. Returns undefined if there is none. Throws `ConfigError` if it cannot be used. */
+/**
+ * Runs the config file of a directory. Returns undefined if there is none. Throws `ConfigError` if it cannot be used.
+ */
 export async function loadConfigFile(directory: string): Promise<ConfigFile | undefined> {
   const input: unknown = directory;
   if (typeof input !== "string") throw new ConfigError(["loadConfigFile: name the directory of the config file."]);

@@ -10,7 +10,9 @@ export interface MailConfig {
   readonly language?: string;
   /** Templates that replace built-in ones or add others, by language and name. */
   readonly templates?: TemplatesByLanguage;
-  /** URLs of your pages that the links in mails lead to, by purpose, with `{token}`. Default: the pages of the console. */
+  /**
+   * URLs of your pages that the links in mails lead to, by purpose, with `{token}`. Default: the pages of the console.
+   */
   readonly links?: Readonly<Record<string, string>>;
 }
 

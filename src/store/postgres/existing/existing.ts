@@ -81,8 +81,8 @@ const isFilledSQL =
   "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7)";
 
 /**
- * SQL for the tables that inherit from this one. Its statements also read and write their rows, but no key covers them. A
- * partitioned table has partitions instead, which its keys cover.
+ * SQL for the tables that inherit from this one. Its statements also read and write their rows, but no key covers them.
+ * A partitioned table has partitions instead, which its keys cover.
  */
 const heirsSQL =
   `(SELECT json_agg(${describedTableSQL("h.oid", "h.relname", "s.nspname")} ORDER BY h.relname) FROM pg_inherits JOIN pg_class h ON h.oid = inhrelid ` +
@@ -95,7 +95,10 @@ const domainsSQL =
   "resolved AS (SELECT first, (array_agg(typbasetype ORDER BY at DESC))[1] AS base, (array_agg(typtypmod ORDER BY at DESC))[1] AS typmod, " +
   "bool_or(typnotnull) AS notnull, bool_or(typdefault IS NOT NULL) AS filled, array_agg(oid) AS oids FROM domains GROUP BY first) ";
 
-/** The collation of the database, if the C library provides it. NULL for other providers, like ICU, which PostgreSQL 15 and later allow. */
+/**
+ * The collation of the database, if the C library provides it. NULL for other providers, like ICU, which PostgreSQL 15
+ * and later allow.
+ */
 const databaseCollation =
   "(SELECT CASE WHEN coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' THEN d.datcollate END FROM pg_database d WHERE datname = current_database())";
 

@@ -17,7 +17,10 @@ export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundE
   });
 }
 
-/** Returns the reason why a table cannot be served, if there is one. Returns no reason if the role may not read the keys of the table. */
+/**
+ * Returns the reason why a table cannot be served, if there is one. Returns no reason if the role may not read the keys
+ * of the table.
+ */
 function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExisting, "unserved">> {
   const inherited = inheritedFrom(name, table);
   if (inherited !== null) return { unserved: inherited };

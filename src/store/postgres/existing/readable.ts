@@ -6,8 +6,8 @@ import { postgres } from "../dialect.ts";
 import { state, findSQLState } from "../errors.ts";
 
 /**
- * Finds the columns that the store reads and its role may not read. Returns a sentence with the `GRANT` of these columns alone, because a
- * role may have rights on columns instead of tables.
+ * Finds the columns that the store reads and its role may not read. Returns a sentence with the `GRANT` of these
+ * columns alone, because a role may have rights on columns instead of tables.
  */
 export function* findUnreadable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, revision } = existing!;

@@ -14,8 +14,9 @@ const cures = new Map<string | null, string>([
 ]);
 
 /**
- * Finds the reasons why each write would fail: a rule that conflicts with `RETURNING`, or a missing privilege. `EXPLAIN` reports both and
- * writes nothing. It does not report errors in trigger functions, because PostgreSQL compiles these only when they run.
+ * Finds the reasons why each write would fail: a rule that conflicts with `RETURNING`, or a missing privilege.
+ * `EXPLAIN` reports both and writes nothing. It does not report errors in trigger functions, because PostgreSQL
+ * compiles these only when they run.
  */
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;

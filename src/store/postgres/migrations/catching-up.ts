@@ -8,25 +8,26 @@ import { retryOnLock } from "../table-changes/lock-retry.ts";
 import { formatMovedTable, type ShadowColumn } from "../table-changes/shadow-column.ts";
 
 /**
- * A migration has two phases in which it fills the rows that clients have changed. The first phase ends when filling the remaining rows
- * should take at most this long, in milliseconds. In this phase, writers do not wait.
+ * A migration has two phases in which it fills the rows that clients have changed. The first phase ends when filling
+ * the remaining rows should take at most this long, in milliseconds. In this phase, writers do not wait.
  */
 const momentMs = 10;
 /**
- * A round fills the rows that had changed when it started. It makes progress if it reduces the number of changed rows by at least this
- * share. Several rounds without progress also end the first phase, because clients then change rows about as fast as they are filled.
+ * A round fills the rows that had changed when it started. It makes progress if it reduces the number of changed rows
+ * by at least this share. Several rounds without progress also end the first phase, because clients then change rows
+ * about as fast as they are filled.
  */
 const leastGain = 0.25;
 const vainRounds = 2;
 /**
- * How long writers wait in one step of the second phase, in milliseconds: at first, and at most. Both are within the limit of
- * `retryOnLock`.
+ * How long writers wait in one step of the second phase, in milliseconds: at first, and at most. Both are within the
+ * limit of `retryOnLock`.
  */
 const heldMs = 60;
 const mostHeldMs = 120;
 /**
- * The longest pause between two steps of the second phase, and the longest acceptable time until its end, in milliseconds. If the end is
- * further away, the pauses become shorter.
+ * The longest pause between two steps of the second phase, and the longest acceptable time until its end, in
+ * milliseconds. If the end is further away, the pauses become shorter.
  */
 const pauseMs = 100;
 const overMs = 30_000;
@@ -37,8 +38,8 @@ const heldBatch = 100;
 const mostHeld = 5000;
 
 /**
- * The first phase: fills the rows that have changed, while clients write. Ends when filling the rest takes only a moment, or after too many
- * rounds without progress.
+ * The first phase: fills the rows that have changed, while clients write. Ends when filling the rest takes only a
+ * moment, or after too many rounds without progress.
  */
 export async function catchUpWhileServing(
   work: Work,
@@ -62,7 +63,8 @@ export async function catchUpWhileServing(
       batch = nextBatchSize(most, took);
       // Other transactions hold all of these rows locked at the moment.
       if (now.rows === begun.rows) break;
-      // No pause after a round without progress, because clients would change more rows during the pause than were filled.
+      // No pause after a round without progress, because clients would change more rows during the pause than were
+      // filled.
       if (vain === 0) await sleep(took / 2);
     }
   }
@@ -81,9 +83,9 @@ export function newLockTimes(): LockTimes {
 }
 
 /**
- * The second phase: fills the rows that have changed until almost none is left. Writers wait during each step, and readers never wait. If
- * the end is too far away, the pauses become shorter first, and then the steps become longer, so the end is always reached. The pauses
- * never become longer again, because that would undo the progress.
+ * The second phase: fills the rows that have changed until almost none is left. Writers wait during each step, and
+ * readers never wait. If the end is too far away, the pauses become shorter first, and then the steps become longer, so
+ * the end is always reached. The pauses never become longer again, because that would undo the progress.
  */
 export async function catchUpWithLocks(
   work: Work,
@@ -129,8 +131,8 @@ export function newPace(): Pace {
 }
 
 /**
- * Fills rows that have changed, for at most `longestMs` milliseconds. The caller holds a lock against writers. `isDone` is true if no row
- * is left.
+ * Fills rows that have changed, for at most `longestMs` milliseconds. The caller holds a lock against writers. `isDone`
+ * is true if no row is left.
  */
 export async function catchUpFor(
   work: Work,

@@ -10,7 +10,10 @@ export function makeDryRunName(): string {
   return quote(`${beginning}${randomBytes(6).toString("hex")}`);
 }
 
-/** Removes the schemas of dry runs that were killed. The caller has the lock for migrations, so no other dry run is running. */
+/**
+ * Removes the schemas of dry runs that were killed. The caller has the lock for migrations, so no other dry run is
+ * running.
+ */
 export async function removeDryRuns(session: Session): Promise<void> {
   const left = await session.send(
     statement("SELECT nspname::text AS name FROM pg_namespace WHERE nspname ~ $1 AND pg_has_role(nspowner, 'USAGE')", [

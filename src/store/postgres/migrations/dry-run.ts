@@ -43,8 +43,8 @@ export async function dryRunDatabase(
     const from = quote(String(path!["name"]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
-    // The copy of a table also has the columns of earlier declarations, and `prepareSchema` has stored these columns as declared. This step
-    // restores the stored declarations of the real tables.
+    // The copy of a table also has the columns of earlier declarations, and `prepareSchema` has stored these columns as
+    // declared. This step restores the stored declarations of the real tables.
     if (isOurs) await rememberAsIn(session, from, schema);
     await withoutReferences(session, schema, async () => {
       for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
@@ -83,8 +83,8 @@ async function withoutReferences(session: Session, schema: string, task: () => P
 }
 
 /**
- * Removes rows of the sample whose references point outside it. This happens if tables refer to themselves or in a circle. Returns true if
- * it removed a row.
+ * Removes rows of the sample whose references point outside it. This happens if tables refer to themselves or in a
+ * circle. Returns true if it removed a row.
  */
 async function removeDangling(session: Session, collections: readonly Collection[]): Promise<boolean> {
   let removed = 0;

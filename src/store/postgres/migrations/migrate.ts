@@ -81,8 +81,8 @@ export async function migrateOver(
 }
 
 /**
- * Takes the lock for migrations, because only one migration may run at a time. Throws `MigrationNeeded` if another process has the lock.
- * The connection holds the lock until it closes, and may take it again.
+ * Takes the lock for migrations, because only one migration may run at a time. Throws `MigrationNeeded` if another
+ * process has the lock. The connection holds the lock until it closes, and may take it again.
  */
 export async function requireMigrationLock(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationLock));
@@ -126,7 +126,10 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   return { table: collection.name, words: describeChanges(plan), rows, ms: performance.now() - start };
 }
 
-/** True if a value does not fit the declaration, or if another object depends on a column. Otherwise, a retry may succeed. */
+/**
+ * True if a value does not fit the declaration, or if another object depends on a column. Otherwise, a retry may
+ * succeed.
+ */
 function isAboutValues(error: unknown): boolean {
   const state = findSQLState(error);
   return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;

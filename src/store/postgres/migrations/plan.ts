@@ -34,8 +34,8 @@ export function planDatabase(
 }
 
 /**
- * True if the migration writes rows: it computes new values, or the folded values that a start also makes. Dropping a column, or adding one
- * with its default, writes no rows.
+ * True if the migration writes rows: it computes new values, or the folded values that a start also makes. Dropping a
+ * column, or adding one with its default, writes no rows.
  */
 function isWritten(plan: TablePlan): boolean {
   const { collection, found } = plan;

@@ -56,15 +56,15 @@ async function compileSteps({ session, plan, options }: Work, shadows: readonly 
 }
 
 /**
- * Records the migration in the same transaction as the new columns. If the process is killed, the next run finds the record and does not
- * repeat the work.
+ * Records the migration in the same transaction as the new columns. If the process is killed, the next run finds the
+ * record and does not repeat the work.
  */
 function* writeEnd({ plan, options }: Work, rows: number, start: number): Script<void> {
   const { name } = plan.collection;
   const changed = { before: plan.found, alone: excludesOldPrograms(plan.changes) };
   yield* rememberDeclaration(postgresSchema, plan.collection, changed);
-  // The space at the end makes the stored text differ from the declaration. The indexes and references are not made yet, and a process that
-  // starts now must look for them.
+  // The space at the end makes the stored text differ from the declaration. The indexes and references are not made
+  // yet, and a process that starts now must look for them.
   yield* ask(statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]));
   yield* forgetUnfinished(postgresSchema, name);
   const done = { table: name, rows, ms: performance.now() - start, program: options.program };

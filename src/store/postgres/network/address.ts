@@ -5,14 +5,20 @@ import { isParameter, parameterMistakes, parametersForPg, readTimeouts, type Tim
 
 /** The parts of a URL in libpq's form that this driver needs. */
 export interface PostgresAddress {
-  /** One URL for each server that may be the primary, in the given order. `pg` connects with these URLs, which include the password. */
+  /**
+   * One URL for each server that may be the primary, in the given order. `pg` connects with these URLs, which include
+   * the password.
+   */
   readonly servers: readonly string[];
   /**
-   * True if the connection must lead to a server that accepts writes: if the URL names several servers, or `target_session_attrs` asks for
-   * it.
+   * True if the connection must lead to a server that accepts writes: if the URL names several servers, or
+   * `target_session_attrs` asks for it.
    */
   readonly writable: boolean;
-  /** True if connections go through PgBouncer in transaction mode. The state of a connection then ends with each transaction. */
+  /**
+   * True if connections go through PgBouncer in transaction mode. The state of a connection then ends with each
+   * transaction.
+   */
   readonly pooled: boolean;
   /** The maximum waits of this driver, from the parameters of the URL. */
   readonly timeouts: Timeouts;
@@ -30,8 +36,9 @@ export function isPostgresURL(text: string): boolean {
 }
 
 /**
- * Returns true if the password contains `#`, `/` or `?`, or if an `@` follows the host, and the character is not written as `%XX`. Such a
- * URL is split at the wrong place, so a part of the password could be read as the host. So no message may show any part of it.
+ * Returns true if the password contains `#`, `/` or `?`, or if an `@` follows the host, and the character is not
+ * written as `%XX`. Such a URL is split at the wrong place, so a part of the password could be read as the host. So no
+ * message may show any part of it.
  */
 function hasUnescapedDelimiter(text: string): boolean {
   const [, path = "", behind = ""] = /^\w+:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(text) ?? [];
@@ -53,7 +60,10 @@ export function aPostgresURL(value: unknown): string | null {
     : "it has to hold postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 }
 
-/** Returns the mistakes in the parameters of a URL, and how to fix each. Reports unknown parameters, because `pg` would ignore them. */
+/**
+ * Returns the mistakes in the parameters of a URL, and how to fix each. Reports unknown parameters, because `pg` would
+ * ignore them.
+ */
 export function postgresURLMistakes(url: Secret): readonly string[] {
   requireArguments("postgresURLMistakes", arguments, { url: aPostgresURL });
   if (hasUnescapedDelimiter(url.reveal().toString())) return [unescapedDelimiter];
@@ -85,8 +95,8 @@ function collectServers(url: Secret): readonly URL[] {
 }
 
 /**
- * Returns the remote servers for which the URL does not say whether to encrypt the connection. libpq would use plain text for them, which
- * the operator may not want. `sslmode=disable` makes it explicit.
+ * Returns the remote servers for which the URL does not say whether to encrypt the connection. libpq would use plain
+ * text for them, which the operator may not want. `sslmode=disable` makes it explicit.
  */
 export function serversInPlainText(url: Secret): readonly string[] {
   requireArguments("serversInPlainText", arguments, { url: aPostgresURL });
@@ -114,8 +124,8 @@ function splitHosts(text: string): readonly string[] {
 }
 
 /**
- * Moves the user and the port of a URL without a host into its parameters. libpq allows them without a host, but a standard URL does not.
- * `pg` reads parameters first.
+ * Moves the user and the port of a URL without a host into its parameters. libpq allows them without a host, but a
+ * standard URL does not. `pg` reads parameters first.
  */
 function withoutHost(text: string, user: string, port: string): string {
   const url = new URL(text);
@@ -134,7 +144,10 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads the other form in which libpq names several servers: `?host=one,two&port=5432,5433`. A single port is for all servers. */
+/**
+ * Reads the other form in which libpq names several servers: `?host=one,two&port=5432,5433`. A single port is for all
+ * servers.
+ */
 function splitListedHosts(url: URL): readonly URL[] {
   const hosts = url.searchParams.get("host")?.split(",") ?? [];
   if (hosts.length < 2) return [url];

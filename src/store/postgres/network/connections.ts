@@ -150,7 +150,8 @@ function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "s
       return ask(statement, first, (session) => session.send(statement));
     },
     sendForCells: (statement) => sendForCells(statement, null),
-    // Behind a pooler, a shared connection saves nothing, because the pooler changes the connection after each statement.
+    // Behind a pooler, a shared connection saves nothing, because the pooler changes the connection after each
+    // statement.
     find: async (table, statement) => (await sendForCells(statement, keeps ? pools.line(table) : null))[0],
   };
 }

@@ -11,8 +11,8 @@ import { requireWritable, type Primary } from "./primary.ts";
 import { createSession, type Session } from "./session.ts";
 
 /**
- * The interval between two reads of new rows if no notification arrives, in milliseconds. So a feed is at most this old while the server
- * answers.
+ * The interval between two reads of new rows if no notification arrives, in milliseconds. So a feed is at most this old
+ * while the server answers.
  */
 const pollMs = 500;
 
@@ -28,7 +28,8 @@ export interface Feeds {
   /** True if this process follows the collection. */
   isFollowed(collection: Collection): boolean;
   /**
-   * Resolves when the feeds of the collection have read all rows that are committed so far. Also resolves if the server does not answer.
+   * Resolves when the feeds of the collection have read all rows that are committed so far. Also resolves if the server
+   * does not answer.
    */
   catchUp(collection: Collection): Promise<void>;
   close(): void;
@@ -210,8 +211,8 @@ function createReader(
 
   async function takeAll(follower: Follower): Promise<void> {
     const over = await session();
-    // This may be another server. If a replica was behind when it became the primary, it assigns some keys a second time. So the feed
-    // starts again from the first row.
+    // This may be another server. If a replica was behind when it became the primary, it assigns some keys a second
+    // time. So the feed starts again from the first row.
     if (over !== follower.over) follower.seenId = 0;
     follower.over = over;
     const start = performance.now();
@@ -238,8 +239,8 @@ function createReader(
 }
 
 /**
- * Marks a collection as followed. The table lock waits for transactions that have inserted rows before the mark, because
- * an insert locks its table before it takes a key.
+ * Marks a collection as followed. The table lock waits for transactions that have inserted rows before the mark,
+ * because an insert locks its table before it takes a key.
  */
 export async function markFollowed(session: Session, collection: Collection): Promise<void> {
   const [marked] = await session.send(

@@ -2,8 +2,8 @@ import type { Observer } from "../../../core/observation.ts";
 import { StoreOutdated, StoreUnavailable } from "../../store.ts";
 
 /**
- * The shortest time between two log entries, in milliseconds. A server that has become read-only answers reads and refuses writes, and each
- * refusal would be logged.
+ * The shortest time between two log entries, in milliseconds. A server that has become read-only answers reads and
+ * refuses writes, and each refusal would be logged.
  */
 const QUIET_MS = 10_000;
 

@@ -3,7 +3,9 @@ import type { Value } from "../../store.ts";
 import { spoilsConnection } from "../errors.ts";
 import type { RowCells } from "./session.ts";
 
-/** The maximum number of reads that wait for answers on one shared connection. One slow read delays at most this many. */
+/**
+ * The maximum number of reads that wait for answers on one shared connection. One slow read delays at most this many.
+ */
 const maxReads = 64;
 
 /** One connection for all reads of single rows of a table. */
@@ -17,15 +19,15 @@ interface TakenConnection {
   client: PoolClient | null;
   due: number;
   /**
-   * The error that broke the connection. All reads on this connection fail with this error. After a timeout, none of these reads is sent
-   * again.
+   * The error that broke the connection. All reads on this connection fail with this error. After a timeout, none of
+   * these reads is sent again.
    */
   broken: unknown;
 }
 
 /**
- * Returns a function that returns the shared connection of a table. Each table has a separate connection: if a program locks a table
- * (VACUUM FULL, ALTER TABLE), reads of other tables do not wait.
+ * Returns a function that returns the shared connection of a table. Each table has a separate connection: if a program
+ * locks a table (VACUUM FULL, ALTER TABLE), reads of other tables do not wait.
  */
 export function linesOver(pool: Pool): (table: string) => ReadConnection {
   const lines = new Map<string, ReadConnection>();
@@ -37,8 +39,9 @@ export function linesOver(pool: Pool): (table: string) => ReadConnection {
 }
 
 /**
- * Creates a shared connection for reads. It sends reads one after another without waiting for the answers. So several reads share a round
- * trip, and none has to take a connection from the pool and return it. If too many reads wait, other connections of the pool are used.
+ * Creates a shared connection for reads. It sends reads one after another without waiting for the answers. So several
+ * reads share a round trip, and none has to take a connection from the pool and return it. If too many reads wait,
+ * other connections of the pool are used.
  */
 function createLine(pool: Pool): ReadConnection {
   let taken: TakenConnection | null = null;

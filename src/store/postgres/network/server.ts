@@ -57,7 +57,10 @@ export function requireFit({ version, encoding, uselessPath }: ServerFacts): voi
   if (problems.length > 0) throw new StoreSetupError(problems);
 }
 
-/** Returns the first schema in a `search_path`, as SQL. Returns null if the path has only empty names, which no schema has. */
+/**
+ * Returns the first schema in a `search_path`, as SQL. Returns null if the path has only empty names, which no schema
+ * has.
+ */
 function pickFirstSchema(path: string): string | null {
   const names = (path.match(/"(?:[^"]|"")*"|[^\s,"]+/g) ?? []).filter((each) => each !== '""');
   if (names.length === 0 && path.includes('""')) return null;

@@ -4,8 +4,8 @@ import type { Value } from "../../store.ts";
 import type { PostgresStatement } from "../parameters.ts";
 
 /**
- * The longest time between two statements of a transaction, in milliseconds. After that, the server ends a transaction whose process has
- * stopped.
+ * The longest time between two statements of a transaction, in milliseconds. After that, the server ends a transaction
+ * whose process has stopped.
  */
 export const idleInTransactionMs = 10_000;
 
@@ -42,9 +42,9 @@ export function createSession(client: Client | PoolClient, keeps: boolean): Sess
 }
 
 /**
- * Sets the isolation level of a new connection, as its first statement and without waiting for the answer. The level must not depend on the
- * defaults of the server, the database or the role: a statement that has waited for a lock must see the changes of the transaction that
- * held the lock.
+ * Sets the isolation level of a new connection, as its first statement and without waiting for the answer. The level
+ * must not depend on the defaults of the server, the database or the role: a statement that has waited for a lock must
+ * see the changes of the transaction that held the lock.
  */
 export function readCommitted(client: PoolClient): void {
   client.query("SET default_transaction_isolation TO 'read committed'").catch(() => undefined);
@@ -61,8 +61,8 @@ export function sendTo(session: Session): (step: ScriptStep) => Promise<Rows> {
 }
 
 /**
- * Returns a statement for `pg`. If the statement has a name, the server keeps it prepared. `keeps` is false for a connection that cannot
- * keep prepared statements.
+ * Returns a statement for `pg`. If the statement has a name, the server keeps it prepared. `keeps` is false for a
+ * connection that cannot keep prepared statements.
  */
 export function buildQuery({ name, text, values }: PostgresStatement, keeps: boolean): QueryConfig {
   const query = { text, values: values as unknown[] };

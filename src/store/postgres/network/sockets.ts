@@ -9,8 +9,8 @@ export interface Sockets {
   /** Creates the socket of a new connection. */
   make(): Socket;
   /**
-   * Resolves when all sockets are closed. Destroys sockets that the server does not close in time, because they would keep the process
-   * alive.
+   * Resolves when all sockets are closed. Destroys sockets that the server does not close in time, because they would
+   * keep the process alive.
    */
   closed(): Promise<void>;
 }

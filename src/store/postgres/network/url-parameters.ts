@@ -10,7 +10,10 @@ export interface Timeouts {
   readonly lockMs: number | null;
 }
 
-/** The default time limits. A request fails in less than 5 seconds if no connection is free, or if its connection is dead. */
+/**
+ * The default time limits. A request fails in less than 5 seconds if no connection is free, or if its connection is
+ * dead.
+ */
 export const standardTimeouts: Timeouts = { connectMs: 4500, statementMs: 4000, lockMs: null };
 
 /** The upper limit of each timeout: one hour. */
@@ -101,8 +104,8 @@ export function readTimeouts(urlParameters: URLSearchParams): Timeouts {
 }
 
 /**
- * Removes the parameters that `pg` must not see. `pg` prefers a timeout in the URL to its other settings, even for a migration that sets no
- * limit.
+ * Removes the parameters that `pg` must not see. `pg` prefers a timeout in the URL to its other settings, even for a
+ * migration that sets no limit.
  */
 export function parametersForPg(urlParameters: URLSearchParams): void {
   for (const name of ["pgbouncer", "target_session_attrs", "channel_binding", ...timeouts]) urlParameters.delete(name);

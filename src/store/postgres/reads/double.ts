@@ -1,7 +1,7 @@
 /*
- * PostgreSQL and JavaScript write the same double in different ways: `1.5e-07` and `1.5e-7`, `-9.007199254740991e+15` and
- * `-9007199254740991`, `-0` and `0`. JavaScript (ECMAScript, Number::toString) formats the numbers of a single record, and
- * all numbers of SQLite. A list that PostgreSQL formats must have the same text.
+ * PostgreSQL and JavaScript write the same double in different ways: `1.5e-07` and `1.5e-7`, `-9.007199254740991e+15`
+ * and `-9007199254740991`, `-0` and `0`. JavaScript (ECMAScript, Number::toString) formats the numbers of a single
+ * record, and all numbers of SQLite. A list that PostgreSQL formats must have the same text.
  */
 
 /** The first whole number above which a double cannot hold every whole number. */
@@ -18,9 +18,9 @@ export function doubleAsJSON(x: string): string {
 }
 
 /**
- * Returns the same SQL for a large double. JavaScript writes the shortest text that is parsed as the double. A number exactly between two
- * doubles is parsed as the one whose last bit is even, but PostgreSQL never writes such a number. So the query also tries the two nearest
- * numbers with one digit less.
+ * Returns the same SQL for a large double. JavaScript writes the shortest text that is parsed as the double. A number
+ * exactly between two doubles is parsed as the one whose last bit is even, but PostgreSQL never writes such a number.
+ * So the query also tries the two nearest numbers with one digit less.
  */
 function large(x: string): string {
   const most = "1.7976931348623157e308";

@@ -11,8 +11,8 @@ import { readRelated, selectRelated } from "./related.ts";
 const PAGE = `"_page"`;
 
 /**
- * True if one statement can read a page and its related records: an index finds all of them, no collection has an existing table, and the
- * page has no maximum length.
+ * True if one statement can read a page and its related records: an index finds all of them, no collection has an
+ * existing table, and the page has no maximum length.
  */
 export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): boolean {
   return (
@@ -23,8 +23,8 @@ export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): b
 }
 
 /**
- * Returns a statement for one row: the page of `compileListJSON` and the related records. This saves a round trip, which costs more than a
- * page.
+ * Returns a statement for one row: the page of `compileListJSON` and the related records. This saves a round trip,
+ * which costs more than a page.
  */
 export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]): PostgresStatement {
   const values = createParameters(postgres);

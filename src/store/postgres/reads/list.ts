@@ -43,7 +43,10 @@ export function selectListJSON(query: ListQuery, rows: string, values: BoundValu
   );
 }
 
-/** Returns the same SQL for a page with a maximum length. The page ends after the row with which the records reach `maxLength` octets. */
+/**
+ * Returns the same SQL for a page with a maximum length. The page ends after the row with which the records reach
+ * `maxLength` octets.
+ */
 function selectWithin(page: string, limit: string, maxLength: string): string {
   const within = `row_number() OVER before <= ${limit} AND sum(octet_length(record)) OVER before - octet_length(record) < ${maxLength}::bigint`;
   return (

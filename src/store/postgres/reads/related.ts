@@ -12,12 +12,15 @@ import { compileRecord, SHOWN } from "./list.ts";
 /** A query without its keys. */
 type KeylessQuery = Omit<RelatedQuery, "keys">;
 
-/** The separators between a key and its records, and between two keys with their records. JSON contains these characters only escaped. */
+/**
+ * The separators between a key and its records, and between two keys with their records. JSON contains these characters
+ * only escaped.
+ */
 const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 
 /**
- * The maximum number of UTF-8 octets for one JavaScript character. PostgreSQL stores the number of octets of a text, but must count its
- * characters, which is slow.
+ * The maximum number of UTF-8 octets for one JavaScript character. PostgreSQL stores the number of octets of a text,
+ * but must count its characters, which is slow.
  */
 const mostOctets = 3;
 

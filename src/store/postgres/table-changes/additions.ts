@@ -18,8 +18,8 @@ import { retryOnLock } from "./lock-retry.ts";
 import { compileAlterations, postgresSchema } from "./migration.ts";
 
 /**
- * Extends a table with rows while clients read and write. Steps that need an exclusive lock take only moments, and steps that read all rows
- * do not lock the rows. If it is interrupted, the next run continues.
+ * Extends a table with rows while clients read and write. Steps that need an exclusive lock take only moments, and
+ * steps that read all rows do not lock the rows. If it is interrupted, the next run continues.
  */
 export async function fitWhileServing(session: Session, collection: Collection): Promise<void> {
   await requireValues(session, collection);
@@ -72,7 +72,8 @@ async function foldWhileServing(session: Session, collection: Collection, column
       const done = { page: rows, isFull: rows.length === most };
       return { done, last: [statement(update, [rows.map(({ id }) => id as Cell), folded])] };
     });
-    // A page that is not full ends the loop. New rows already have a folded value, and a loop that also read them might never end.
+    // A page that is not full ends the loop. New rows already have a folded value, and a loop that also read them might
+    // never end.
     if (!isFull) return;
     last = page.at(-1)!["id"] as Cell;
     const took = performance.now() - start;

@@ -20,8 +20,8 @@ import {
 } from "./shadow-column.ts";
 
 /**
- * The number of rows of the first batch, and the target time of a batch in milliseconds. Later batches have at least as many rows, except
- * when a batch is tried again.
+ * The number of rows of the first batch, and the target time of a batch in milliseconds. Later batches have at least as
+ * many rows, except when a batch is tried again.
  */
 export const FIRST_BATCH = 500;
 export const BATCH_MS = 100;
@@ -34,7 +34,8 @@ export interface Work {
 }
 
 /**
- * Fills new columns while clients read and write the old ones. Returns the state of the work, with the number of rows that were written.
+ * Fills new columns while clients read and write the old ones. Returns the state of the work, with the number of rows
+ * that were written.
  */
 export async function fillShadowColumns(work: Work, shadows: readonly ShadowColumn[]): Promise<Unfinished> {
   const { session, plan, options } = work;
@@ -67,13 +68,19 @@ export function nextBatchSize(batch: number, tookMs: number): number {
   return Math.min(Math.max(Math.round((batch * BATCH_MS) / Math.max(tookMs, 1)), FIRST_BATCH), 10_000);
 }
 
-/** The result of a batch, and the steps that are sent together with the COMMIT. So the rows stay locked for one round trip less. */
+/**
+ * The result of a batch, and the steps that are sent together with the COMMIT. So the rows stay locked for one round
+ * trip less.
+ */
 export interface Batch<T> {
   readonly done: T;
   readonly last: readonly ScriptStep[];
 }
 
-/** Runs a batch. If it conflicts with another transaction, the next try takes about half as many rows, so that fewer rows are locked. */
+/**
+ * Runs a batch. If it conflicts with another transaction, the next try takes about half as many rows, so that fewer
+ * rows are locked.
+ */
 export async function inBatch<T>(session: Session, task: (part: number) => Promise<Batch<T>>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
@@ -98,8 +105,8 @@ async function fillBatch(
   const type = keyType(postgresSchema, work.plan.collection.key);
   const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${batch} FOR NO KEY UPDATE`;
   const { ids, renew } = await lockRows(work, shadows, next, [state.cursor]);
-  // A batch that is not full ends the loop. A loop that also filled the rows that clients add might never end. The trigger has recorded
-  // these rows.
+  // A batch that is not full ends the loop. A loop that also filled the rows that clients add might never end. The
+  // trigger has recorded these rows.
   const filled = ids.length < batch;
   const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
   return buildBatch(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);
@@ -124,8 +131,9 @@ function buildBatch({ plan }: Work, state: Unfinished, renew: readonly ScriptSte
 }
 
 /**
- * Locks rows and returns the steps that set their new values and delete their entries in the table of changed rows. Locks the rows first
- * and then these entries, in the same order as writers. So there are no deadlocks, and no change between the two locks is lost.
+ * Locks rows and returns the steps that set their new values and delete their entries in the table of changed rows.
+ * Locks the rows first and then these entries, in the same order as writers. So there are no deadlocks, and no change
+ * between the two locks is lost.
  */
 async function lockRows(
   { session, plan }: Work,

@@ -11,7 +11,10 @@ import type { Session } from "../network/session.ts";
 import { retryOnLock } from "./lock-retry.ts";
 import { postgresSchema } from "./migration.ts";
 
-/** Makes indexes while clients write. An index whose creation was interrupted is invalid, so it is dropped and made again. */
+/**
+ * Makes indexes while clients write. An index whose creation was interrupted is invalid, so it is dropped and made
+ * again.
+ */
 export async function makeIndexes(
   session: Session,
   indexes: readonly (readonly [name: string, sql: string])[],
@@ -44,7 +47,9 @@ export function wantedIndexes(collection: Collection): readonly (readonly [name:
   );
 }
 
-/** Makes columns NOT NULL. A constraint checks the rows first, while clients write, so that the change itself is short. */
+/**
+ * Makes columns NOT NULL. A constraint checks the rows first, while clients write, so that the change itself is short.
+ */
 export async function requireValues(session: Session, collection: Collection): Promise<void> {
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const found = await session.send(postgresSchema.findColumns(collection.name));
@@ -71,7 +76,9 @@ export async function requireValues(session: Session, collection: Collection): P
   }
 }
 
-/** Makes the declared references. They are added without a check, and the existing rows are checked while clients write. */
+/**
+ * Makes the declared references. They are added without a check, and the existing rows are checked while clients write.
+ */
 export async function makeReferences(session: Session, collection: Collection): Promise<void> {
   const there = await session.play(findReferences(postgresSchema, collection.name));
   const table = `ALTER TABLE ${quote(collection.name)}`;
@@ -105,7 +112,10 @@ export async function dropReferences(session: Session, collection: Collection): 
       await retryOnLock(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
 }
 
-/** Checks all rows. Drops the constraint if a row violates it, because the constraint would otherwise refuse writes of clients. */
+/**
+ * Checks all rows. Drops the constraint if a row violates it, because the constraint would otherwise refuse writes of
+ * clients.
+ */
 async function validate(session: Session, { name }: Collection, constraint: string): Promise<void> {
   const table = `ALTER TABLE ${quote(name)}`;
   try {

@@ -10,8 +10,8 @@ import {
 } from "../../sql/schema/conversion.ts";
 
 /**
- * Returns a JSON string without its quotation marks. A string with a backslash keeps its quotation marks, because it may contain a NUL,
- * which no text in PostgreSQL can contain. Such a string is then neither a number nor a date.
+ * Returns a JSON string without its quotation marks. A string with a backslash keeps its quotation marks, because it
+ * may contain a NUL, which no text in PostgreSQL can contain. Such a string is then neither a number nor a date.
  */
 const plain = (x: string): string => `(CASE WHEN strpos(${x}::text, '\\') = 0 THEN ${x} #>> '{}' ELSE ${x}::text END)`;
 const castToText = (x: string): string => `${x}::text`;

@@ -8,17 +8,29 @@ import { sendTo, type Session } from "../network/session.ts";
 /** The settings of a connection for long work. They replace the time limits of the server. */
 export const unhurried = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
-/** The longest wait for a lock, in milliseconds. Statements of clients queue behind the waiting statement for the same time. */
+/**
+ * The longest wait for a lock, in milliseconds. Statements of clients queue behind the waiting statement for the same
+ * time.
+ */
 const lockMs = 50;
 /** The time limit for all attempts of the transaction, in milliseconds. */
 const patienceMs = 135_000;
-/** The longest wait for an autovacuum, in milliseconds. The server cancels it after `deadlock_timeout`, which is a second by default. */
+/**
+ * The longest wait for an autovacuum, in milliseconds. The server cancels it after `deadlock_timeout`, which is a
+ * second by default.
+ */
 const vacuumMs = 5000;
 
-/** The errors after which a retry can succeed: a lock was not available, a deadlock, and rows that other transactions have changed. */
+/**
+ * The errors after which a retry can succeed: a lock was not available, a deadlock, and rows that other transactions
+ * have changed.
+ */
 export const transientStates: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
 
-/** How long one transaction may delay other transactions, in milliseconds. After `maxTimedTries` attempts, this limit no longer applies. */
+/**
+ * How long one transaction may delay other transactions, in milliseconds. After `maxTimedTries` attempts, this limit no
+ * longer applies.
+ */
 const longestMs = 150;
 const maxTimedTries = 20;
 
@@ -28,8 +40,9 @@ const failIfSlow: ScriptStep = statement(
 );
 
 /**
- * Runs statements in one transaction. Tries again until an attempt does not delay other transactions for long. `tables` are the tables that
- * change. `more` returns the steps that are sent together with the COMMIT, so that no lock is held during another round trip.
+ * Runs statements in one transaction. Tries again until an attempt does not delay other transactions for long. `tables`
+ * are the tables that change. `more` returns the steps that are sent together with the COMMIT, so that no lock is held
+ * during another round trip.
  */
 export async function retryOnLock(
   session: Session,
@@ -61,9 +74,9 @@ export async function commit(session: Session, steps: readonly ScriptStep[]): Pr
 }
 
 /**
- * Makes the server cancel an autovacuum of the tables, which can take minutes after a million rows were rewritten. The server cancels the
- * autovacuum if a lock waits for it longer than `deadlock_timeout`, and runs the autovacuum again later. Readers and writers do not queue
- * behind the lock that this function requests.
+ * Makes the server cancel an autovacuum of the tables, which can take minutes after a million rows were rewritten. The
+ * server cancels the autovacuum if a lock waits for it longer than `deadlock_timeout`, and runs the autovacuum again
+ * later. Readers and writers do not queue behind the lock that this function requests.
  */
 async function cancelVacuum(session: Session, tables: readonly string[]): Promise<void> {
   const locks = tables.map((table) => `LOCK TABLE ${quote(table)} IN SHARE UPDATE EXCLUSIVE MODE`);

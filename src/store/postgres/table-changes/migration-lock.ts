@@ -6,8 +6,8 @@ import { createSession } from "../network/session.ts";
 import { tryTableLock } from "../own-tables.ts";
 
 /**
- * The time without a statement after which the server closes the connection of a process and releases its lock, in milliseconds. A live
- * process sends a statement every `signMs` milliseconds.
+ * The time without a statement after which the server closes the connection of a process and releases its lock, in
+ * milliseconds. A live process sends a statement every `signMs` milliseconds.
  */
 const idleMs = 60_000;
 const signMs = 15_000;
@@ -18,10 +18,10 @@ export interface MigrationLock {
 }
 
 /**
- * Waits for the lock. A transaction on a separate connection holds it. The work itself cannot run in that transaction, because PostgreSQL
- * creates no index in a transaction while clients write. Behind PgBouncer, a connection keeps a lock only until its transaction ends. Asks
- * for the lock again and again, because a single statement that waits would hold a snapshot. The process with the lock could then not
- * finish an index before this snapshot is released.
+ * Waits for the lock. A transaction on a separate connection holds it. The work itself cannot run in that transaction,
+ * because PostgreSQL creates no index in a transaction while clients write. Behind PgBouncer, a connection keeps a lock
+ * only until its transaction ends. Asks for the lock again and again, because a single statement that waits would hold
+ * a snapshot. The process with the lock could then not finish an index before this snapshot is released.
  */
 export async function takeMigrationLock(address: PostgresAddress): Promise<MigrationLock> {
   const client = await connectPatiently(address);

@@ -19,14 +19,14 @@ import { watchWords } from "../word-triggers.ts";
 import { convert, convertOrFail } from "./conversions.ts";
 
 /**
- * The longest time between two statements of a migration, in milliseconds. After that, the server ends the connection, because the process
- * seems to be dead.
+ * The longest time between two statements of a migration, in milliseconds. After that, the server ends the connection,
+ * because the process seems to be dead.
  */
 const idleMs = 60_000;
 
 /**
- * Locks a table, so that the connection refreshes its cache of table names. An advisory lock does not refresh it: `to_regclass` would still
- * return the state from before the wait.
+ * Locks a table, so that the connection refreshes its cache of table names. An advisory lock does not refresh it:
+ * `to_regclass` would still return the state from before the wait.
  */
 const takeNews = "SELECT FROM pg_class LIMIT 0";
 
@@ -39,8 +39,8 @@ export const postgresSchema: SchemaDialect = {
   convert,
   convertOrFail,
   version: schemaVersion,
-  // Sets READ COMMITTED, because the database may have another default. This transaction must see the changes that another process made
-  // while this one waited. The time limit ends the transaction if this process dies.
+  // Sets READ COMMITTED, because the database may have another default. This transaction must see the changes that
+  // another process made while this one waited. The time limit ends the transaction if this process dies.
   begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}; ${takeNews}`,
   *makeOwnTables() {
     yield* run(ownTables);
@@ -54,7 +54,8 @@ export const postgresSchema: SchemaDialect = {
   findColumns: (table) =>
     statement(
       "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS storage, NOT attnotnull AS nullable, " +
-        // `SET DEFAULT NULL` removes the default. A numeric(19,2) column keeps the expression `NULL::numeric`, which is no default.
+        // `SET DEFAULT NULL` removes the default. A numeric(19,2) column keeps the expression `NULL::numeric`, which is
+        // no default.
         "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%') AS has_default, " +
         "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) AS is_key " +
         "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
@@ -84,7 +85,8 @@ export const postgresSchema: SchemaDialect = {
   findExisting: (table) => withSchemaRights(table, findExisting(table)),
   findUnreadable,
   findUnwritable,
-  // Nothing to do: PostgreSQL changes a table in place, so no old table remains. The migration drops old columns itself, which is fast.
+  // Nothing to do: PostgreSQL changes a table in place, so no old table remains. The migration drops old columns
+  // itself, which is fast.
   *dropLeftovers() {},
   lock: lockTable,
   *drop(collection, found) {
@@ -214,7 +216,10 @@ function* referencesTo({
   }));
 }
 
-/** Fills a column of folded values. This process folds the values, because no function of PostgreSQL folds the same way on each server. */
+/**
+ * Fills a column of folded values. This process folds the values, because no function of PostgreSQL folds the same way
+ * on each server.
+ */
 function* fillShadow(collection: Collection, column: Column): Script<void> {
   const [table, name, shadow] = [collection.name, column.name, formatShadowName(postgres, column)].map(quote);
   const key = keyType(postgres, collection.key);

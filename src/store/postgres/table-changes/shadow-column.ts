@@ -22,7 +22,10 @@ export interface ShadowColumn {
   readonly foldedNext: string | null;
 }
 
-/** Returns the columns of a table that get computed values. The revision is one of them if the records look different afterwards. */
+/**
+ * Returns the columns of a table that get computed values. The revision is one of them if the records look different
+ * afterwards.
+ */
 export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
   const { collection, sources } = plan;
   const shadows = collection.columns.flatMap((column): ShadowColumn[] => {
@@ -47,7 +50,9 @@ export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
   ];
 }
 
-/** The prefix of the names of new columns until they replace the old ones. No other name begins with two underscores. */
+/**
+ * The prefix of the names of new columns until they replace the old ones. No other name begins with two underscores.
+ */
 const nextPrefix = "__next_";
 
 /** Returns the name of the new column until it replaces the old one. */
@@ -86,7 +91,8 @@ export function createShadowColumns(
       ])
       .join(", ")}`,
     `CREATE TABLE ${moved} ("id" ${keyType(postgresSchema, collection.key)} PRIMARY KEY)`,
-    // The service's role has no privileges on the table of changed rows, so the trigger runs with the privileges of the role that migrates.
+    // The service's role has no privileges on the table of changed rows, so the trigger runs with the privileges of the
+    // role that migrates.
     `CREATE FUNCTION ${moved}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $function$
      BEGIN
        IF TG_OP = 'DELETE' THEN DELETE FROM ${moved} WHERE "id" = OLD."id";
@@ -138,8 +144,8 @@ export function compileNewValue(source: ShadowColumn["source"]): string {
 }
 
 /**
- * Returns how the program computes the new values of a row. `selected` is the SQL of the cells that it reads. `make` gets these cells and
- * returns the values for `columns`, in the order of `columns`.
+ * Returns how the program computes the new values of a row. `selected` is the SQL of the cells that it reads. `make`
+ * gets these cells and returns the values for `columns`, in the order of `columns`.
  */
 export function createRowConversion(
   { found }: TablePlan,
@@ -174,8 +180,8 @@ export function createRowConversion(
 }
 
 /**
- * Returns the indexes on the new columns. They are made before the new columns replace the old ones. Each has a temporary name and its
- * final name.
+ * Returns the indexes on the new columns. They are made before the new columns replace the old ones. Each has a
+ * temporary name and its final name.
  */
 export function createShadowIndexes(
   { collection }: TablePlan,
@@ -236,7 +242,10 @@ export function switchColumns(
   return steps;
 }
 
-/** Returns the SQL that renames a column, and the indexes and constraints that are named after the column. The column keeps its values. */
+/**
+ * Returns the SQL that renames a column, and the indexes and constraints that are named after the column. The column
+ * keeps its values.
+ */
 function renameColumn(
   { collection, found }: TablePlan,
   from: string,

@@ -22,8 +22,8 @@ export async function openSource(url: Secret): Promise<StoreSource> {
   try {
     requireVersion(await loadVersion(whole), postgresSchema.version);
     await requireNoOtherProcess(whole);
-    // The first query of the transaction fixes the state that the transaction sees, and must run after the locks. So the names of the
-    // tables are read before the transaction.
+    // The first query of the transaction fixes the state that the transaction sees, and must run after the locks. So
+    // the names of the tables are read before the transaction.
     const before = await rememberedIn(session);
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
     await lock(session, [...tablesToCopy(postgresSchema, before).keys()]);

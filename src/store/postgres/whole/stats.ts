@@ -47,7 +47,8 @@ async function countRows(session: Session, table: string): Promise<Pick<TableSta
   const some = statement(`SELECT count(*) AS counted FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1}) AS found`);
   const counted = await inTime(async () => (await session.send(some))[0]!["counted"] as number);
   if (counted !== null && counted <= mostCounted) return { rows: counted, estimated: false };
-  // For a table without statistics, the server's counter since its last start is more accurate than the planner's estimate.
+  // For a table without statistics, the server's counter since its last start is more accurate than the planner's
+  // estimate.
   const [statistics] = await session.send(
     statement("SELECT coalesce(pg_stat_get_live_tuples(to_regclass($1)), 0) AS living", [name]),
   );
@@ -64,7 +65,10 @@ function plannedRows(explanation: unknown): number {
   return plan["Plan Rows"];
 }
 
-/** Returns the oldest record. Returns null if the query takes too long, because it also reads deleted rows that are not vacuumed yet. */
+/**
+ * Returns the oldest record. Returns null if the query takes too long, because it also reads deleted rows that are not
+ * vacuumed yet.
+ */
 function findOldestInTime(session: Session, collection: Collection): Promise<Oldest | null> {
   return inTime(() => session.play(findOldest(collection)));
 }

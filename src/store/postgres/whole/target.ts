@@ -9,8 +9,8 @@ import { migrationLock } from "../own-tables.ts";
 import { postgresSchema } from "../table-changes/migration.ts";
 
 /**
- * Starts to fill an empty database, in one transaction. If the connection is lost before the commit, the database stays empty. A service
- * that starts on this database waits until the transaction ends.
+ * Starts to fill an empty database, in one transaction. If the connection is lost before the commit, the database stays
+ * empty. A service that starts on this database waits until the transaction ends.
  */
 export async function openTarget(url: Secret): Promise<StoreTarget> {
   const { session, address, convertError, close } = await connectWhole(url);
@@ -36,7 +36,9 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
   });
 }
 
-/** Commits the copy, all or nothing. If the answer is lost, the error says how to find out whether the copy was made. */
+/**
+ * Commits the copy, all or nothing. If the answer is lost, the error says how to find out whether the copy was made.
+ */
 async function commit(session: Session): Promise<void> {
   try {
     await session.run("COMMIT");

@@ -17,7 +17,10 @@ import { postgres, formatSequenceName } from "../dialect.ts";
 import { prepared, unprepared, type PostgresStatement } from "../parameters.ts";
 import { compileForget } from "./idempotency.ts";
 
-/** The key of the row that a change makes: known before sending, or only known to the server (`later`). Null if the change makes no row. */
+/**
+ * The key of the row that a change makes: known before sending, or only known to the server (`later`). Null if the
+ * change makes no row.
+ */
 export type MadeKey =
   | { readonly kind: "known"; readonly key: Key }
   | { readonly kind: "later"; readonly change: number; readonly of: Collection }
@@ -27,8 +30,8 @@ export type MadeKey =
 const formatKeySetting = (change: number): string => `latchkey.key_${change}`;
 
 /**
- * The start of the reason that a statement raises if a trigger of another program has skipped or removed a needed row. The index of the
- * change follows.
+ * The start of the reason that a statement raises if a trigger of another program has skipped or removed a needed row.
+ * The index of the change follows.
  */
 const LEFT_OUT = "left out ";
 
@@ -36,7 +39,9 @@ function refuseLeftOut(change: number): string {
   return `latchkey_refuse('${LEFT_OUT}${change}')`;
 }
 
-/** Returns the index of the change that a trigger skipped. Returns null if the reason does not start with `LEFT_OUT`. */
+/**
+ * Returns the index of the change that a trigger skipped. Returns null if the reason does not start with `LEFT_OUT`.
+ */
 export function leftOutIn(reason: string): number | null {
   return reason.startsWith(LEFT_OUT) ? Number(reason.slice(LEFT_OUT.length)) : null;
 }
@@ -61,8 +66,8 @@ export function compile(table: Table, change: Change, among: ChangeContext): Pos
   const { text, values } = compileChange(table, change, createChangeDialect(among));
   // Callers choose the columns in `shown`, so there can be many different texts.
   const isOneOfMany = change.kind === "update" && change.shown !== undefined;
-  // Statements on existing tables are not prepared, because a prepared statement keeps the old type of a column, for example after an
-  // integer became a bigint.
+  // Statements on existing tables are not prepared, because a prepared statement keeps the old type of a column, for
+  // example after an integer became a bigint.
   return table.existing === null && !isOneOfMany ? prepared(text, values) : unprepared(text, values);
 }
 
@@ -96,8 +101,8 @@ export interface LinkTogether extends ChangeContext {
 }
 
 /**
- * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text. It has `[key of the record,
- * setting that contains the key, [ids]]` for each link. Either the key or the setting is null.
+ * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text. It has
+ * `[key of the record, setting that contains the key, [ids]]` for each link. Either the key or the setting is null.
  */
 export function compileLinks(table: Table, links: readonly LinkTogether[]): PostgresStatement {
   const { record, linked } = requireRelation(table);
@@ -182,8 +187,8 @@ export function compileReading(
 }
 
 /**
- * Reads the row that the change with this index wrote. In an existing table, a trigger may have removed the row. The statement then raises
- * an error.
+ * Reads the row that the change with this index wrote. In an existing table, a trigger may have removed the row. The
+ * statement then raises an error.
  */
 export function compileReadingAt(
   table: Table,
@@ -217,8 +222,8 @@ export function collectNeededKeys(changes: readonly Change[]): Set<number> {
 }
 
 /**
- * Compiles a `require`. This statement cannot lock rows that must not exist. The table lock that the transaction takes first (`locksFor` of
- * `plan.ts`) prevents new rows.
+ * Compiles a `require`. This statement cannot lock rows that must not exist. The table lock that the transaction takes
+ * first (`locksFor` of `plan.ts`) prevents new rows.
  */
 function compileRequired(table: Table, change: Of<"require">, { sameShape }: ChangeContext): PostgresStatement {
   const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
@@ -230,8 +235,8 @@ function compileRequired(table: Table, change: Of<"require">, { sameShape }: Cha
 }
 
 /**
- * Returns SQL that raises the reason if the statement changed no row. Without a revision, the reason is always `missing`: if the row is
- * still visible to this statement, another transaction has removed it in the meantime.
+ * Returns SQL that raises the reason if the statement changed no row. Without a revision, the reason is always
+ * `missing`: if the row is still visible to this statement, another transaction has removed it in the meantime.
  */
 function orRefused({ sql, table, key, revision, shown }: ChangeOfOne): string {
   const there = `EXISTS (SELECT FROM ${table.name} WHERE ${table.id.compared} = ${table.id.operand(key)})`;

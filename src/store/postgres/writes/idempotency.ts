@@ -4,7 +4,10 @@ import type { Change, Idempotency } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { prepared, type PostgresStatement } from "../parameters.ts";
 
-/** Claims an idempotency key for this transaction, or refuses it as `known`. Waits if another running transaction has claimed it. */
+/**
+ * Claims an idempotency key for this transaction, or refuses it as `known`. Waits if another running transaction has
+ * claimed it.
+ */
 export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): PostgresStatement {
   return prepared(
     "WITH claimed AS (" +

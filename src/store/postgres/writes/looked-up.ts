@@ -14,7 +14,10 @@ export async function completeRefusal(
   return addDanglingPlace(await correctOutcome(outcome, transaction, session), transaction, opened, session);
 }
 
-/** Recognizes a trigger that skips changes: the row of an existing table still has the expected revision. Called after the rollback. */
+/**
+ * Recognizes a trigger that skips changes: the row of an existing table still has the expected revision. Called after
+ * the rollback.
+ */
 async function correctOutcome(outcome: Outcome, { changes }: Transaction, session: Session): Promise<Outcome> {
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return outcome;
   const change = changes[outcome.change]!;

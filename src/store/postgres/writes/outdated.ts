@@ -9,8 +9,8 @@ import { schemaVersion } from "../own-tables.ts";
 const reason = "outdated";
 
 /**
- * Returns a function that returns SQL for a collection. The SQL is 0 if the table has the shape that this process found. It raises an error
- * if the shape differs, or if a newer program has upgraded the tables.
+ * Returns a function that returns SQL for a collection. The SQL is 0 if the table has the shape that this process
+ * found. It raises an error if the shape differs, or if a newer program has upgraded the tables.
  */
 export function createShapeCheck(shapes: Shapes): (collection: Collection) => string {
   const made = new Map<string, string>();
@@ -40,8 +40,8 @@ export async function outdatedBy(
   session: Session,
 ): Promise<string | null> {
   if (!isServerError(error)) return null;
-  // The server reports a changed column or type before it runs the statement and its check. It reports changed rules of the table
-  // afterwards.
+  // The server reports a changed column or type before it runs the statement and its check. It reports changed rules of
+  // the table afterwards.
   const isRefused = error.code === state.refused && error.message === reason;
   if (!isRefused && !/^(42|22)/.test(error.code)) return null;
   const collections = changes.map(({ collection }) => collection).filter(({ name }) => shapes.has(name));
@@ -51,8 +51,8 @@ export async function outdatedBy(
 }
 
 /**
- * Explains why a read asks for columns that do not exist: the tables were changed for another declaration. Returns an error with another
- * cause unchanged.
+ * Explains why a read asks for columns that do not exist: the tables were changed for another declaration. Returns an
+ * error with another cause unchanged.
  */
 export async function explainOutdated(
   error: unknown,

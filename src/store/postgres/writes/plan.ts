@@ -27,8 +27,8 @@ export interface Plan {
   /** True if each statement makes one change, in the given order. */
   readonly isInOrder: boolean;
   /**
-   * Statements that read rows again at the end, because later changes may have altered them. Each has the index of the change that wrote
-   * its row.
+   * Statements that read rows again at the end, because later changes may have altered them. Each has the index of the
+   * change that wrote its row.
    */
   readonly readings: readonly {
     readonly change: number;
@@ -53,8 +53,9 @@ export interface Planning {
 }
 
 /**
- * Plans a transaction. Yields after each step, so that long plans can be made in slices. Throws a TypeError if a change cannot be compiled,
- * because the program made a mistake. With `mayPutTogether`, one statement may insert several rows, and a refusal does not name the row.
+ * Plans a transaction. Yields after each step, so that long plans can be made in slices. Throws a TypeError if a change
+ * cannot be compiled, because the program made a mistake. With `mayPutTogether`, one statement may insert several rows,
+ * and a refusal does not name the row.
  */
 export function* planTransaction(
   { changes }: Transaction,
@@ -131,8 +132,8 @@ function requireOpened(opened: ReadonlyMap<string, Collection>, { collection: { 
 }
 
 /**
- * Returns the table locks. A row that must not exist cannot be locked, so its table is locked against writes. The locks are taken first and
- * always in the same order, to avoid deadlocks.
+ * Returns the table locks. A row that must not exist cannot be locked, so its table is locked against writes. The locks
+ * are taken first and always in the same order, to avoid deadlocks.
  */
 function locksFor(changes: readonly Change[]): string {
   const watched = new Set<string>();
@@ -144,7 +145,8 @@ function locksFor(changes: readonly Change[]): string {
     if (change.kind !== "require") written.add(table);
     else if (change.atMost !== undefined && change.isGuarded !== true) watched.add(table);
   }
-  // Deferred references of existing tables are checked at the statement and not at the commit, so that the error shows which change failed.
+  // Deferred references of existing tables are checked at the statement and not at the commit, so that the error shows
+  // which change failed.
   const hasExisting = changes.some(({ kind, collection }) => kind !== "require" && collection.existing !== undefined);
   const locks = [...watched]
     .toSorted()

@@ -19,8 +19,8 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
 }
 
 /**
- * Returns the refusal for a reason that the store raises. Returns null for another text: it reports a stored value that does not fit its
- * field, which is a fault.
+ * Returns the refusal for a reason that the store raises. Returns null for another text: it reports a stored value that
+ * does not fit its field, which is a fault.
  */
 function parseRefusal(reason: string, change: Change, at: number): Refusal | null {
   if (reason === "refused" && change.kind === "require") return { kind: "refused", change: at, name: change.name };
@@ -65,8 +65,8 @@ function isRuledOut({ code, routine }: ServerError): boolean {
 }
 
 /**
- * Returns the column of an existing table whose type cannot store its value. PostgreSQL does not name the column, so the
- * result is null if several are possible.
+ * Returns the column of an existing table whose type cannot store its value. PostgreSQL does not name the column, so
+ * the result is null if several are possible.
  */
 function unfitColumn({ collection: { existing } }: Table, change: Change): string | null {
   const values = "values" in change ? Object.entries(change.values) : [];
@@ -117,8 +117,8 @@ function takenColumn(table: Table, { constraint = "", detail = "" }: ServerError
 }
 
 /**
- * Returns the first declared column of an index that an operator has made. The server lists its columns: `Key (title, "order")=(…) already
- * exists.` Returns null if the index has an expression.
+ * Returns the first declared column of an index that an operator has made. The server lists its columns:
+ * `Key (title, "order")=(…) already exists.` Returns null if the index has an expression.
  */
 function findListedColumn({ columns }: Table, detail: string): string | null {
   const list = detail.slice(detail.indexOf("(") + 1, Math.max(detail.indexOf(")=("), 0));

@@ -9,11 +9,14 @@ import { lockKeys } from "../own-tables.ts";
 import { prepared } from "../parameters.ts";
 
 /*
- * A sequence issues the keys of new rows. If another program inserts rows together with their keys (COPY, a restored dump), the sequence
- * stays lower than these keys. It then issues keys that already exist.
+ * A sequence issues the keys of new rows. If another program inserts rows together with their keys (COPY, a restored
+ * dump), the sequence stays lower than these keys. It then issues keys that already exist.
  */
 
-/** A sequence is moved only to lower keys than this one. After a higher key, few keys may be left (the largest key is 2^53 - 1). */
+/**
+ * A sequence is moved only to lower keys than this one. After a higher key, few keys may be left (the largest key is
+ * 2^53 - 1).
+ */
 const farAway = 2 ** 52;
 
 /** Returns true if the database issued a key for a new row that another row already has. */
@@ -28,7 +31,10 @@ function isKeyIssued(change: Change): boolean {
   return change.kind === "link" || (change.kind === "insert" && change.key === undefined);
 }
 
-/** Moves the sequence of a collection past the existing keys. If it cannot, throws a fault with the SQL that the operator must run. */
+/**
+ * Moves the sequence of a collection past the existing keys. If it cannot, throws a fault with the SQL that the
+ * operator must run.
+ */
 export async function moveSequence(session: Session, collection: Collection): Promise<void> {
   try {
     await (collection.existing === undefined
@@ -67,8 +73,8 @@ function cureFor(collection: Collection): string {
 }
 
 /**
- * Moves the sequence of one of the store's own tables. The lock prevents other transactions from issuing keys in the meantime. Ignores keys
- * that a caller has chosen, because `latchkey_next_key` skips them later.
+ * Moves the sequence of one of the store's own tables. The lock prevents other transactions from issuing keys in the
+ * meantime. Ignores keys that a caller has chosen, because `latchkey_next_key` skips them later.
  */
 async function moveOwnSequence(session: Session, collection: Collection): Promise<void> {
   const { name } = collection;

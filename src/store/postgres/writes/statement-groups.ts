@@ -5,8 +5,8 @@ const FEWEST = 8;
 const MOST = 100;
 
 /**
- * The maximum number of rows of a relation in one statement. With its references, a row takes about 20 µs, and on a busy server a hundred
- * times as long. A statement may take four seconds.
+ * The maximum number of rows of a relation in one statement. With its references, a row takes about 20 µs, and on a
+ * busy server a hundred times as long. A statement may take four seconds.
  */
 const MOST_LINKS = 1000;
 
@@ -14,12 +14,13 @@ const MOST_LINKS = 1000;
 const MOST_VALUES = 10_000;
 
 /**
- * Groups the changes by statement and returns their indexes in the order of sending. Returns null if no changes share a statement.
+ * Groups the changes by statement and returns their indexes in the order of sending. Returns null if no changes share a
+ * statement.
  *
- * An array of records would need one statement for each record and one for each reference, and a statement costs more than its row. So one
- * statement inserts many rows of a table. A change that cannot share a statement is sent after all changes before it, and sees their
- * effects. Rows of relations come last: they refer to other rows, and no change refers to them. A row that is not of a relation shares a
- * statement only if it uses no key of another change.
+ * An array of records would need one statement for each record and one for each reference, and a statement costs more
+ * than its row. So one statement inserts many rows of a table. A change that cannot share a statement is sent after all
+ * changes before it, and sees their effects. Rows of relations come last: they refer to other rows, and no change
+ * refers to them. A row that is not of a relation shares a statement only if it uses no key of another change.
  */
 export function groupByStatement(changes: readonly Change[]): readonly (readonly number[])[] | null {
   if (changes.length < FEWEST) return null;

@@ -38,7 +38,10 @@ function unwrapCause(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
-/** Plans a transaction. If planning fails, but an earlier write had the same idempotency key, returns the outcome of that write. */
+/**
+ * Plans a transaction. If planning fails, but an earlier write had the same idempotency key, returns the outcome of
+ * that write.
+ */
 async function planned(
   connections: Connections,
   transaction: Transaction,
@@ -69,8 +72,8 @@ export function createWriter(
     if ("kind" in plan) return plan;
     return connections.use(async (session) => {
       const outcome = await attempt(session, transaction, plan);
-      // If changes share statements, an error does not show which change was refused. So the transaction runs again with one statement for
-      // each change.
+      // If changes share statements, an error does not show which change was refused. So the transaction runs again
+      // with one statement for each change.
       if (outcome !== null) return outcome;
       return (await attempt(session, transaction, await inSlices(planTransaction(transaction, planning, false))))!;
     });
@@ -104,7 +107,10 @@ export function createWriter(
     return collectRows(changes, plan, await awaitAll([begun], sent, [committed]));
   }
 
-  /** Runs a transaction with an idempotency key. It takes two round trips, because the record to store is known only after the changes. */
+  /**
+   * Runs a transaction with an idempotency key. It takes two round trips, because the record to store is known only
+   * after the changes.
+   */
   async function sendOnce(
     session: Session,
     changes: Transaction["changes"],
@@ -151,7 +157,10 @@ async function withFreeKeys(
     }
 }
 
-/** Returns the collection in which the database gave a new row the key of another row. Returns null for an error with another cause. */
+/**
+ * Returns the collection in which the database gave a new row the key of another row. Returns null for an error with
+ * another cause.
+ */
 function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Plan): Collection | null {
   const at = error instanceof StatementFailed ? statements[error.at]?.changes[0] : undefined;
   if (at === undefined) return null;
@@ -159,8 +168,8 @@ function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Pl
 }
 
 /**
- * Returns the outcome of a failed transaction. Returns null if it was refused and its statements do not have the order of the changes.
- * Throws an error that is not a refusal.
+ * Returns the outcome of a failed transaction. Returns null if it was refused and its statements do not have the order
+ * of the changes. Throws an error that is not a refusal.
  */
 function resolveOutcome(
   error: unknown,
@@ -182,8 +191,9 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
 }
 
 /**
- * Sends the statements without waiting for each answer, as long as they write at most `rowsAhead` rows: the time limit of a statement starts
- * when it is sent, and thousands of rows before it would use up this time. Stops if the transaction has failed.
+ * Sends the statements without waiting for each answer, as long as they write at most `rowsAhead` rows: the time limit
+ * of a statement starts when it is sent, and thousands of rows before it would use up this time. Stops if the
+ * transaction has failed.
  */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
@@ -202,7 +212,10 @@ async function sendPlan(session: Session, { statements, readings }: Plan): Promi
   return sent;
 }
 
-/** The maximum number of rows of unanswered statements. Writing them takes some milliseconds, and on a busy server less than a second. */
+/**
+ * The maximum number of rows of unanswered statements. Writing them takes some milliseconds, and on a busy server less
+ * than a second.
+ */
 const rowsAhead = 200;
 
 function hasSucceeded(sent: Promise<unknown>): Promise<boolean> {

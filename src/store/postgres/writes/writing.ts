@@ -7,8 +7,8 @@ export interface WritingParts {
   write(transaction: Transaction): Promise<Outcome>;
   readonly longWork: Semaphore;
   /**
-   * Looks for columns whose types have changed. A read does not notice this if PostgreSQL sends both types in the same way, for example
-   * dates and texts.
+   * Looks for columns whose types have changed. A read does not notice this if PostgreSQL sends both types in the same
+   * way, for example dates and texts.
    */
   lookForTypes(): Promise<void>;
   /** Called after each write with the collections that have new rows. */

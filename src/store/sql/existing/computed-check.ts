@@ -23,8 +23,9 @@ const typesFor: Readonly<Record<Column["type"], readonly string[]>> = {
 };
 
 /**
- * Checks the columns that SQL computes, after the tables exist. Each must be one expression over the columns of its row. It must be
- * deterministic, as an index requires, have the declared type, and have a value for the existing rows. The check changes nothing.
+ * Checks the columns that SQL computes, after the tables exist. Each must be one expression over the columns of its
+ * row. It must be deterministic, as an index requires, have the declared type, and have a value for the existing rows.
+ * The check changes nothing.
  */
 export function* checkComputed(schema: SchemaDialect, collections: readonly Collection[]): Script<void> {
   const problems: string[] = [];

@@ -1,7 +1,9 @@
 /** Literals, quoted names, words, casts and parentheses. A quoted text without an end lasts to the end of the SQL. */
 const tokens = /'[^']*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?|[\p{L}\p{N}_$]+|::|[()]/gu;
 
-/** Returns the columns among `names` that SQL expressions read, each once. Literals, functions and types are no columns. */
+/**
+ * Returns the columns among `names` that SQL expressions read, each once. Literals, functions and types are no columns.
+ */
 export function columnsIn(expressions: string, names: readonly string[]): readonly string[] {
   const found = new Set<string>();
   const all = expressions.match(tokens) ?? [];

@@ -9,7 +9,10 @@ const SOME = 32;
 /** The maximum number of members whose names are compared one by one. The names of a larger object are in a set. */
 const FEW = 16;
 
-/** The count of noted numbers of a member: the start and the end of its name, the end of its value, the hash of its name. */
+/**
+ * The count of noted numbers of a member: the start and the end of its name, the end of its value, the hash of its
+ * name.
+ */
 const NOTED = 4;
 
 const QUOTE = 0x22;
@@ -22,8 +25,9 @@ const CLOSE_OBJECT = 0x7d;
 
 /**
  * Returns JSON without repeated members of an object: each name keeps its first place and gets its last value, as
- * `valueOfJSON` reads it. Other programs may store such JSON, and a reader may take either value (RFC 8259 §4). Numbers,
- * texts and names stay as they are written. Returns JSON without repeated members unchanged. Pauses after each small step.
+ * `valueOfJSON` reads it. Other programs may store such JSON, and a reader may take either value (RFC 8259 §4).
+ * Numbers, texts and names stay as they are written. Returns JSON without repeated members unchanged. Pauses after each
+ * small step.
  */
 export function* withoutRepeatedMembers(json: string): Generator<undefined, string, undefined> {
   const scan = new Scan(json);

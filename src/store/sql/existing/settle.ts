@@ -72,7 +72,10 @@ export function asSettled(
   return collections.map((each) => settled.get(each.name) ?? each);
 }
 
-/** Returns the collection in the form that was found in the database. Its indexes are those of the table and not the declared ones. */
+/**
+ * Returns the collection in the form that was found in the database. Its indexes are those of the table and not the
+ * declared ones.
+ */
 function settledAs(
   schema: SchemaDialect,
   collection: Collection,
@@ -116,8 +119,9 @@ function settledAs(
 }
 
 /**
- * Returns which conditions on the key an index can answer. An index with another collation does not find an id: in SQLite a key may be
- * `COLLATE NOCASE`. Assumes that an index can answer all conditions on a view, because the indexes of its tables are unknown.
+ * Returns which conditions on the key an index can answer. An index with another collation does not find an id: in
+ * SQLite a key may be `COLLATE NOCASE`. Assumes that an index can answer all conditions on a view, because the indexes
+ * of its tables are unknown.
  */
 function keyServedBy(
   schema: SchemaDialect,
@@ -142,7 +146,10 @@ function repeatingIn(schema: SchemaDialect, column: Column, found: FoundColumnFo
   return typeof form !== "string" && form.mayRepeat === true ? { mayRepeat: true } : {};
 }
 
-/** Returns the source of revisions. A view uses a digest, because it has no other value that changes with each state of a row. */
+/**
+ * Returns the source of revisions. A view uses a digest, because it has no other value that changes with each state of
+ * a row.
+ */
 function revisionFor({ revision }: ExistingTable, { isTable }: FoundExisting): ExistingTable["revision"] {
   return revision === "database" && !isTable ? "digest" : revision;
 }
@@ -243,7 +250,8 @@ function isKey({ key, uniques, columns }: FoundExisting, raw: string): boolean {
 }
 
 /**
- * Adds the name of the table to the message of an error. Keeps the error object, so that the code that retries still recognizes the error.
+ * Adds the name of the table to the message of an error. Keeps the error object, so that the code that retries still
+ * recognizes the error.
  */
 function* naming<T>(table: string, script: Script<T>): Script<T> {
   try {

@@ -2,7 +2,9 @@ import type { Collection, ExistingTable } from "../../store.ts";
 import { resolveRawName, type FoundExisting } from "../schema/found.ts";
 import type { SchemaDialect } from "../schema/schema.ts";
 
-/** Returns the reasons why rows of an existing table cannot be written as declared. Returns an empty list if they can. */
+/**
+ * Returns the reasons why rows of an existing table cannot be written as declared. Returns an empty list if they can.
+ */
 export function writeMistakes(
   schema: SchemaDialect,
   collection: Collection,

@@ -48,7 +48,10 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
   );
 }
 
-/** Returns the values of a copied row. A TypeError names the row by its key, which URLs show too, and contains no other value. */
+/**
+ * Returns the values of a copied row. A TypeError names the row by its key, which URLs show too, and contains no other
+ * value.
+ */
 export function encodeRow(dialect: Dialect, { columns, key }: CopiedTable, row: CopiedRow): Cell[] {
   return columns.map((column, at) => {
     try {
@@ -73,8 +76,8 @@ function whatIs(value: unknown, { type, scale = 0 }: Column): string {
 
 /** Returns a value to compare with the values of a column. */
 export function encodeOperand(dialect: Dialect, column: Column, value: unknown): Cell {
-  // If the database cannot store U+0000, a value with U+0000 must match no row. U+FFFF replaces it, because U+FFFF is not a character and
-  // is in no text either.
+  // If the database cannot store U+0000, a value with U+0000 must match no row. U+FFFF replaces it, because U+FFFF is
+  // not a character and is in no text either.
   if (typeof value !== "string") return encode(dialect, column, value);
   const held = value.toWellFormed();
   return encode(dialect, column, dialect.holdsNUL ? held : held.replaceAll("\0", "\uffff"));

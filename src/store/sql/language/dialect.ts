@@ -9,8 +9,8 @@ export type { Cell };
 export interface BoundValues {
   readonly values: Cell[];
   /**
-   * Adds a value and returns its placeholder: `$3`, or `?`. The calls must have the order of the placeholders in the text, because `?` has
-   * no number.
+   * Adds a value and returns its placeholder: `$3`, or `?`. The calls must have the order of the placeholders in the
+   * text, because `?` has no number.
    */
   place(value: Cell): string;
 }
@@ -40,8 +40,8 @@ export interface Dialect {
   /** Returns the n-th parameter as SQL. The first is 1. */
   place(at: number): string;
   /**
-   * Returns SQL that follows the name of a table. It makes the database find rows by their key and not by another index. Undefined if the
-   * database chooses the key by itself.
+   * Returns SQL that follows the name of a table. It makes the database find rows by their key and not by another
+   * index. Undefined if the database chooses the key by itself.
    */
   readonly byKey?: (collection: Collection) => string;
   /**
@@ -61,11 +61,20 @@ export interface Dialect {
    * text of the statement stays the same.
    */
   isOneOf(compared: string, cells: readonly Cell[], values: BoundValues, operand?: (place: string) => string): string;
-  /** Returns the condition that a value is among the results of `select`. There are only a few results, and an index finds their rows. */
+  /**
+   * Returns the condition that a value is among the results of `select`. There are only a few results, and an index
+   * finds their rows.
+   */
   isAmong(compared: string, select: string): string;
-  /** Returns the condition that a row is among the few rows of `select`. Skips rows that another transaction is changing. */
+  /**
+   * Returns the condition that a row is among the few rows of `select`. Skips rows that another transaction is
+   * changing.
+   */
   isSomeOf(compared: string, select: string): string;
-  /** Returns the condition that a row is among the few rows of `select`. Waits for transactions that are changing these rows. */
+  /**
+   * Returns the condition that a row is among the few rows of `select`. Waits for transactions that are changing these
+   * rows.
+   */
   isLocked(compared: string, select: string): string;
   /** Returns the condition that a text contains another text. Case matters. */
   contains(text: string, part: string): string;
@@ -83,11 +92,14 @@ export interface Dialect {
   compileTypeQuery(expression: string, table: string): string | null;
   /** Returns the quoted name of an existing table. */
   quoteTable(table: string): string;
-  /** Returns SQL that makes the statement fail. The expression has the type of the column. `said` is SQL for the message. */
+  /**
+   * Returns SQL that makes the statement fail. The expression has the type of the column. `said` is SQL for the
+   * message.
+   */
   fail(said: string, column: Column): string;
   /**
-   * The SQL for the revision of a row in an existing table. `database` is the number that the database stores for each row, or null if it
-   * stores none. `digest` returns a digest of some columns.
+   * The SQL for the revision of a row in an existing table. `database` is the number that the database stores for each
+   * row, or null if it stores none. `digest` returns a digest of some columns.
    */
   readonly revisionSQL: { readonly database: string | null; digest(columns: readonly string[]): string };
   /** Returns SQL that joins some texts. Other values are converted to text. */

@@ -1,8 +1,8 @@
 import type { Cell } from "./cell.ts";
 
 /**
- * How SQL reads and writes a column of an existing table. Values that are read are converted to the form of the store's own tables. Values
- * to compare or to write are converted back. `x` is the column, `place` the placeholder of a value.
+ * How SQL reads and writes a column of an existing table. Values that are read are converted to the form of the store's
+ * own tables. Values to compare or to write are converted back. `x` is the column, `place` the placeholder of a value.
  */
 export interface Form {
   /**

@@ -7,7 +7,10 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Returns the name of the column with the folded value of a `folded` column. It starts with an underscore. No declared name does. */
+/**
+ * Returns the name of the column with the folded value of a `folded` column. It starts with an underscore. No declared
+ * name does.
+ */
 export function formatShadowName(dialect: Dialect, column: Column): string {
   return fitting(dialect, `_${column.name}_folded`);
 }

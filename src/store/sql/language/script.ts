@@ -30,8 +30,8 @@ export type Rows = readonly NamedRow[] | readonly CellRow[];
 export type ScriptStep = Statement | { readonly cells: Statement } | { readonly run: string };
 
 /**
- * Work of several steps as a generator: it yields the next step and receives the result. So the same code runs on synchronous drivers
- * (`play`) and on asynchronous ones (`playAsync`).
+ * Work of several steps as a generator: it yields the next step and receives the result. So the same code runs on
+ * synchronous drivers (`play`) and on asynchronous ones (`playAsync`).
  */
 export type Script<T> = Generator<ScriptStep, T, Rows>;
 

@@ -22,7 +22,9 @@ export interface CompletedStep {
 
 /** A migration of a table that has started and is not finished. */
 export interface Unfinished {
-  /** A digest of the declaration and the wanted table. A process that finds another digest starts from the beginning. */
+  /**
+   * A digest of the declaration and the wanted table. A process that finds another digest starts from the beginning.
+   */
   readonly target: string;
   /** The last key of the completed rows. Null before the first row is completed. */
   readonly cursor: Key | null;
@@ -56,7 +58,9 @@ export function* readHistory(schema: SchemaDialect): Script<readonly CompletedSt
   }));
 }
 
-/** Throws `MigrationNeeded` if a newer program has migrated the database, because this program does not know the result. */
+/**
+ * Throws `MigrationNeeded` if a newer program has migrated the database, because this program does not know the result.
+ */
 export function* requireOwnHistory(schema: SchemaDialect, program: string): Script<void> {
   const newer = (yield* readHistory(schema)).find((done) => isNewer(done.program, program));
   if (newer !== undefined)
@@ -123,13 +127,17 @@ export function* forgetUnfinished(schema: SchemaDialect, table: string): Script<
   yield* ask(statement(`DELETE FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`, [table]));
 }
 
-/** Returns a digest of the wanted table. It includes the source of the functions, the SQL and the values of a declaration. */
+/**
+ * Returns a digest of the wanted table. It includes the source of the functions, the SQL and the values of a
+ * declaration.
+ */
 export function digestTarget({ collection, found }: TablePlan, dropped: readonly string[]): string {
   const targetState = {
     // Names that start with an underscore belong to the store, also the columns of an unfinished migration.
     columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
-    // Older versions did not write new revisions. With this member, their unfinished work has another digest and starts again.
+    // Older versions did not write new revisions. With this member, their unfinished work has another digest and starts
+    // again.
     revisions: true,
     origins: collection.columns.map(({ origin }) => origin),
     dropped,

@@ -84,8 +84,8 @@ export function requirePossible(
 }
 
 /**
- * Returns a sentence for each named column that cannot be dropped. A column that an earlier run dropped is no mistake, because the command
- * may be repeated.
+ * Returns a sentence for each named column that cannot be dropped. A column that an earlier run dropped is no mistake,
+ * because the command may be repeated.
  */
 function strangersAmong(
   dropped: readonly string[],
@@ -128,10 +128,15 @@ export interface PlannedTable {
   readonly table: string;
   /** The number of rows. */
   readonly rows: number;
-  /** The estimated time in seconds, for a machine with two cores and some writes. It is not measured on this machine. */
+  /**
+   * The estimated time in seconds, for a machine with two cores and some writes. It is not measured on this machine.
+   */
   readonly seconds: number;
   readonly changes: readonly SchemaChange[];
-  /** The same change as SQL, to run by hand while the service is stopped. Null if a function of the declaration computes values. */
+  /**
+   * The same change as SQL, to run by hand while the service is stopped. Null if a function of the declaration computes
+   * values.
+   */
   readonly sql: string | null;
 }
 
@@ -148,8 +153,8 @@ function secondsToWrite(rows: number, indexes: number): number {
 }
 
 /**
- * Returns the whole plan before a migration starts. `isWritten` returns true if the migration rewrites the rows of a table. `rows` is their
- * number. `byHand` returns the statements to run by hand.
+ * Returns the whole plan before a migration starts. `isWritten` returns true if the migration rewrites the rows of a
+ * table. `rows` is their number. `byHand` returns the statements to run by hand.
  */
 export function* describePlan(
   schema: SchemaDialect,
@@ -185,7 +190,10 @@ export function* describePlan(
   };
 }
 
-/** Returns remarks on tables that have rows but are no longer declared. This helps if the plural name of a resource was changed. */
+/**
+ * Returns remarks on tables that have rows but are no longer declared. This helps if the plural name of a resource was
+ * changed.
+ */
 function* describeForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlans): Script<readonly string[]> {
   if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);

@@ -11,7 +11,10 @@ import { fitWords } from "../word-index.ts";
 import { monthNow, collectObstacles, planTable, type TablePlan } from "./plan-table.ts";
 import { excludesOldPrograms } from "./schema-changes.ts";
 
-/** Creates or changes the tables of collections. Throws `MigrationNeeded` with all obstacles, including those of the plans in `others`. */
+/**
+ * Creates or changes the tables of collections. Throws `MigrationNeeded` with all obstacles, including those of the
+ * plans in `others`.
+ */
 export function* fitTables(
   schema: SchemaDialect,
   collections: readonly Collection[],
@@ -68,7 +71,10 @@ export function changedBy({ found, obstacles, changes }: TablePlan): TableChange
   return { before: found, alone: obstacles.length > 0 || excludesOldPrograms(changes) };
 }
 
-/** Adds the declared references, and drops the store's own references that are no longer declared. `before` is the old table. */
+/**
+ * Adds the declared references, and drops the store's own references that are no longer declared. `before` is the old
+ * table.
+ */
 export function* fitReferences(
   schema: SchemaDialect,
   collection: Collection,
@@ -111,7 +117,8 @@ export function* rememberDeclaration(
 }
 
 /**
- * Locks the table, then returns true if rows were written before the lock. Under the lock, an empty table stays empty and can be dropped.
+ * Locks the table, then returns true if rows were written before the lock. Under the lock, an empty table stays empty
+ * and can be dropped.
  */
 function* hasRowsBehindLock(schema: SchemaDialect, { name }: Collection): Script<boolean> {
   if (schema.lock !== null) yield* run(schema.lock(name));
@@ -124,7 +131,10 @@ function* remake(schema: SchemaDialect, collection: Collection, found: FoundTabl
   for (const sql of again) yield* run(sql);
 }
 
-/** Returns the problems that a start does not solve, each with its fix: obstacles, and changes that need `latchkey db migrate`. */
+/**
+ * Returns the problems that a start does not solve, each with its fix: obstacles, and changes that need
+ * `latchkey db migrate`.
+ */
 export function problemsIn(plan: TablePlan): readonly string[] {
   const requestedChanges = Map.groupBy(
     plan.changes.filter(({ effect }) => effect !== "adds"),
@@ -158,7 +168,10 @@ function* fitIndexes(schema: SchemaDialect, collection: Collection): Script<read
   return problems;
 }
 
-/** Returns the existing indexes by their declared names, and the store's own indexes to drop: no longer declared, or only partly built. */
+/**
+ * Returns the existing indexes by their declared names, and the store's own indexes to drop: no longer declared, or
+ * only partly built.
+ */
 export function* findOwnIndexes(
   schema: SchemaDialect,
   collection: Collection,

@@ -27,8 +27,8 @@ const shownIds = 5;
 type Sources = ReadonlyMap<string, Source>;
 
 /**
- * Finds the rows that would not fit the declaration: a required value is missing, a value cannot be converted or breaks the rule, a
- * reference points to a missing row, or a unique value occurs more than once.
+ * Finds the rows that would not fit the declaration: a required value is missing, a value cannot be converted or breaks
+ * the rule, a reference points to a missing row, or a unique value occurs more than once.
  */
 export function* collectMisfits(
   schema: SchemaDialect,
@@ -182,7 +182,9 @@ function* valuesAgainstRules(
     .map(({ column, rows, ids, why }) => ({ place: `${collection.name}.${column.name}`, rows, ids, why }));
 }
 
-/** Returns the check of a column, or null if its values need no check. Adds the SQL that the check needs to `selected`. */
+/**
+ * Returns the check of a column, or null if its values need no check. Adds the SQL that the check needs to `selected`.
+ */
 function planColumnCheck(
   schema: SchemaDialect,
   column: Column,

@@ -20,7 +20,10 @@ export interface TablePlan {
   readonly found: FoundTable;
   readonly sources: ReadonlyMap<string, Source>;
   readonly changes: readonly SchemaChange[];
-  /** The reasons why the migration cannot start, apart from `misfits` and `renames`. The author of the declaration must solve them. */
+  /**
+   * The reasons why the migration cannot start, apart from `misfits` and `renames`. The author of the declaration must
+   * solve them.
+   */
   readonly obstacles: readonly string[];
   readonly misfits: readonly Misfit[];
   /** Old columns that may have been renamed, each with the new name. */
@@ -91,7 +94,9 @@ export function monthNow(): string {
   return new Date().toISOString().slice(0, 7);
 }
 
-/** Returns the reasons why a plan cannot start: questions to the author of the declaration, and rows that do not fit. */
+/**
+ * Returns the reasons why a plan cannot start: questions to the author of the declaration, and rows that do not fit.
+ */
 export function collectObstacles(plan: TablePlan): readonly string[] {
   return [
     ...plan.obstacles,

@@ -39,7 +39,10 @@ export function requireTables(engine: string, missing: readonly string[]): void 
   );
 }
 
-/** Returns the version of the tables. Returns 0 if there are none. Throws `MigrationNeeded` if the version is newer than this program. */
+/**
+ * Returns the version of the tables. Returns 0 if there are none. Throws `MigrationNeeded` if the version is newer than
+ * this program.
+ */
 export function* requireKnownVersion(schema: SchemaDialect): Script<number> {
   return requireVersion(schema, yield* schema.findVersion());
 }
@@ -59,7 +62,10 @@ export function* unprepared(schema: SchemaDialect, all: readonly Collection[]): 
   );
 }
 
-/** Throws `StoreSetupError` if the tables exist with another prefix. Otherwise the store would create a second, empty set of tables. */
+/**
+ * Throws `StoreSetupError` if the tables exist with another prefix. Otherwise the store would create a second, empty
+ * set of tables.
+ */
 function requireSamePrefix(collections: readonly Collection[], remembered: readonly string[]): void {
   const declared = collections.map(({ name }) => name);
   if (declared.some((name) => remembered.includes(name))) return;
@@ -72,8 +78,8 @@ function requireSamePrefix(collections: readonly Collection[], remembered: reado
 }
 
 /**
- * Returns the common start of several names, up to an underscore. Returns an empty text for a single name, because its first word is no
- * proof of a prefix: `audit_log` may be the whole name of a resource.
+ * Returns the common start of several names, up to an underscore. Returns an empty text for a single name, because its
+ * first word is no proof of a prefix: `audit_log` may be the whole name of a resource.
  */
 function commonStart([first = "", ...others]: readonly string[]): string {
   if (others.length === 0) return "";

@@ -12,14 +12,15 @@ export interface SchemaChange {
   /** The table or the column: `books`, `books.title`. */
   readonly place: string;
   /**
-   * `adds`: loses nothing, and a start does it. `changes`: changes values, names or types, and `latchkey db migrate` does it. `loses`:
-   * deletes values for good, so a person must confirm it.
+   * `adds`: loses nothing, and a start does it. `changes`: changes values, names or types, and `latchkey db migrate`
+   * does it. `loses`: deletes values for good, so a person must confirm it.
    */
   readonly effect: "adds" | "changes" | "loses";
   /** The description of the change, for operators and for the history. */
   readonly words: string;
   /**
-   * The reason why a program with the old declaration cannot run at the same time as a program with this declaration. Null if both can run.
+   * The reason why a program with the old declaration cannot run at the same time as a program with this declaration.
+   * Null if both can run.
    */
   readonly alone: string | null;
 }

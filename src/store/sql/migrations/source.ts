@@ -12,7 +12,10 @@ export type Source =
   | { readonly kind: "same"; readonly from: string }
   /** The column is new. Existing rows get the default, or null. */
   | { readonly kind: "new" }
-  /** From an existing column, converted by an SQL expression. `fallback` is the SQL of the value for rows that have null. */
+  /**
+   * From an existing column, converted by an SQL expression. `fallback` is the SQL of the value for rows that have
+   * null.
+   */
   | { readonly kind: "sql"; readonly was: Column; readonly conversion: Conversion; readonly fallback: string | null }
   /** From a function of the old row. `was` is the existing column, or null. */
   | { readonly kind: "program"; readonly was: Column | null; compute(row: StoredRecord): Value }
@@ -41,8 +44,9 @@ export function resolveSources(
 }
 
 /**
- * Returns an `unknown` source if a column is renamed, but the table still has an older column with the new name. The stored declaration
- * does not contain that older column. It is unclear which of the two columns is meant. Returns null otherwise.
+ * Returns an `unknown` source if a column is renamed, but the table still has an older column with the new name. The
+ * stored declaration does not contain that older column. It is unclear which of the two columns is meant. Returns null
+ * otherwise.
  */
 function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: FoundTable): Source | null {
   const before = origin?.renamedFrom;
@@ -66,7 +70,10 @@ export function columnWas(schema: SchemaDialect, found: FoundTable, name: string
   return { name, type, nullable, ...(scale === undefined ? {} : { scale: Number(scale) }) };
 }
 
-/** Returns the name that a column has in a table: the declared name, or the earlier one. Returns null if the table has neither. */
+/**
+ * Returns the name that a column has in a table: the declared name, or the earlier one. Returns null if the table has
+ * neither.
+ */
 export function nameBefore({ name, origin }: Column, { columns }: FoundTable): string | null {
   if (columns.has(name)) return name;
   const before = origin?.renamedFrom;
@@ -125,8 +132,8 @@ function newSource(column: Column): Source {
 }
 
 /**
- * Returns the conversion that the declaration has for this database. If the declaration has no SQL conversion at all, returns the
- * conversion between the two types. Returns null if neither exists.
+ * Returns the conversion that the declaration has for this database. If the declaration has no SQL conversion at all,
+ * returns the conversion between the two types. Returns null if neither exists.
  */
 function findConversion(
   schema: SchemaDialect,
@@ -169,8 +176,8 @@ export function isNarrower(column: Column, { declared }: FoundTable): boolean {
   const { fits, rule } = column;
   if (fits === undefined || rule === undefined || before === undefined) return false;
   const words = (before as Rule)["enum"];
-  // If the old rule is an enumeration, checks each of its words against the new rule. The two rules cannot be compared, because the field
-  // may have another kind now.
+  // If the old rule is an enumeration, checks each of its words against the new rule. The two rules cannot be compared,
+  // because the field may have another kind now.
   if (Array.isArray(words)) return !words.every((word: Value) => fits(word));
   return !holdsAll(before as Rule, rule as Rule);
 }
@@ -178,10 +185,15 @@ export function isNarrower(column: Column, { declared }: FoundTable): boolean {
 type Rule = Readonly<Record<string, unknown>>;
 const lower = new Set(["minLength", "minimum", "minItems", "least"]);
 const upper = new Set(["maxLength", "maximum", "maxItems", "most"]);
-/** Members of a rule that older versions did not store. If one is missing in the stored rule, it counts as unchanged. */
+/**
+ * Members of a rule that older versions did not store. If one is missing in the stored rule, it counts as unchanged.
+ */
 const since = new Set(["multiline", "trim", "of", "least", "most"]);
 
-/** Returns true if every value that fits the rule `before` also fits `now`. Returns false if this function cannot decide it. */
+/**
+ * Returns true if every value that fits the rule `before` also fits `now`. Returns false if this function cannot decide
+ * it.
+ */
 function holdsAll(before: Rule, now: Rule): boolean {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((name) => {
     const [was, is] = [before[name], now[name]];

@@ -12,7 +12,10 @@ export interface Checked {
   readonly field: string;
 }
 
-/** Returns a condition for the values that do not fit the declared column. Returns null if the column can have no such values. */
+/**
+ * Returns a condition for the values that do not fit the declared column. Returns null if the column can have no such
+ * values.
+ */
 export function unfitIn(
   { column, form, isNullable }: Pick<Checked, "column" | "form" | "isNullable">,
   x: string,
@@ -20,14 +23,16 @@ export function unfitIn(
   const isNull = isNullable && column.nullable !== true;
   const unfit = [
     ...(isNull ? [`${x} IS NULL`] : []),
-    // `fits` is NULL if a function in it returns NULL, for example a date function of SQLite for month 0. Such a value does not fit.
+    // `fits` is NULL if a function in it returns NULL, for example a date function of SQLite for month 0. Such a value
+    // does not fit.
     ...(form.fits === undefined ? [] : [`(${x} IS NOT NULL AND (${form.fits(x)}) IS NOT TRUE)`]),
   ];
   return unfit.length === 0 ? null : unfit.join(" OR ");
 }
 
 /**
- * Returns the value in the form of the store's own tables. If a value does not fit the declaration, the statement fails and names the row.
+ * Returns the value in the form of the store's own tables. If a value does not fit the declaration, the statement fails
+ * and names the row.
  */
 export function checkedValue(dialect: Dialect, checked: Checked, x: string, id: string): string {
   const { column, form, isNullable, place, field } = checked;

@@ -35,8 +35,8 @@ export function compileSource(dialect: Dialect, collection: Collection, name: st
 }
 
 /**
- * Returns the columns as the author of an expression uses them. A decimal is a number there, even if the database stores it as a scaled
- * integer (12.30 as 1230).
+ * Returns the columns as the author of an expression uses them. A decimal is a number there, even if the database
+ * stores it as a scaled integer (12.30 as 1230).
  */
 export function seenColumns(dialect: Dialect, { columns, existing }: Collection): readonly string[] {
   return columns.map(({ name, type, scale = 0 }) => {

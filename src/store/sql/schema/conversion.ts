@@ -2,7 +2,9 @@ import type { Column } from "../../store.ts";
 
 /** The conversion of a column's values to another type, in SQL over the old column. */
 export interface Conversion {
-  /** The condition under which a value has an equivalent in the new type. It is used only for values that are not null. */
+  /**
+   * The condition under which a value has an equivalent in the new type. It is used only for values that are not null.
+   */
   readonly fits: string;
   /** The equivalent value, if there is one. */
   readonly value: string;

@@ -44,7 +44,8 @@ export function readTypes(remembered: unknown): Readonly<Record<string, string>>
 }
 
 /**
- * Returns the columns that are no longer declared. Columns whose names start with an underscore belong to the store and are not included.
+ * Returns the columns that are no longer declared. Columns whose names start with an underscore belong to the store and
+ * are not included.
  */
 export function leftOvers(collection: Collection, found: FoundTable): FoundColumn[] {
   const declared = new Set(["id", ...collection.columns.map((column) => column.name)]);

@@ -14,8 +14,8 @@ export interface FoundExisting {
   /** The columns of each unique constraint or index, by its name. */
   readonly uniques: ReadonlyMap<string, readonly string[]>;
   /**
-   * The columns of each unique index over an expression or over only some rows, by the name of the index. Does not include an index with an
-   * expression over several columns.
+   * The columns of each unique index over an expression or over only some rows, by the name of the index. Does not
+   * include an index with an expression over several columns.
    */
   readonly narrowUniques: ReadonlyMap<string, readonly string[]>;
   /** The columns of each index over whole columns and all rows, with one direction for all columns. Unique or not. */
@@ -55,7 +55,9 @@ export function shownKeySQL(key: string): string {
   return `CAST(${key} AS text)`;
 }
 
-/** Returns the reason why a table with tables that inherit from it cannot be a resource. Returns null if it has none. */
+/**
+ * Returns the reason why a table with tables that inherit from it cannot be a resource. Returns null if it has none.
+ */
 export function inheritedFrom(table: string, { heirs }: FoundExisting): string | null {
   if (heirs === undefined) return null;
   const few = heirs.length > 3 ? [...heirs.slice(0, 3), "…"] : heirs;

@@ -6,8 +6,9 @@ import { findTable } from "./found-table.ts";
 import type { SchemaDialect } from "./schema.ts";
 
 /**
- * Fills a new table of a relation with the ids from the lists in the records. The lists exist already if the field was renamed or derived
- * from another field. Deletes the table of the old name, because its references would still prevent deletions.
+ * Fills a new table of a relation with the ids from the lists in the records. The lists exist already if the field was
+ * renamed or derived from another field. Deletes the table of the old name, because its references would still prevent
+ * deletions.
  */
 export function* fillLinks(schema: SchemaDialect, collection: Collection): Script<void> {
   const { links } = collection;
@@ -24,8 +25,9 @@ export function* fillLinks(schema: SchemaDialect, collection: Collection): Scrip
 }
 
 /**
- * Returns the tables of relations whose field is no longer declared. They are returned without the references that prevent deletions.
- * Processes that started earlier still write to them. Leaves out the table of a renamed field, because `fillLinks` replaces it.
+ * Returns the tables of relations whose field is no longer declared. They are returned without the references that
+ * prevent deletions. Processes that started earlier still write to them. Leaves out the table of a renamed field,
+ * because `fillLinks` replaces it.
  */
 export function* forgottenLinks(schema: SchemaDialect, declared: readonly Collection[]): Script<readonly Collection[]> {
   const owners = new Map(declared.map((each) => [each.name, each]));
@@ -52,8 +54,8 @@ function isList({ rule }: Column): boolean {
 }
 
 /**
- * Returns the tables of `forgottenLinks` whose lists were deleted together with their column, so that nothing needs the tables. Each has
- * the SQL that drops it.
+ * Returns the tables of `forgottenLinks` whose lists were deleted together with their column, so that nothing needs the
+ * tables. Each has the SQL that drops it.
  */
 export function* emptiedLinks(
   schema: SchemaDialect,

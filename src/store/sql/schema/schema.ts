@@ -62,7 +62,10 @@ export interface SchemaDialect extends Dialect {
   findIndexes(table: string): Statement;
   /** Finds each `name` of a table with revisions that is not listed in `latchkey_schema`. */
   readonly findUnknownTables: Statement;
-  /** Reads an existing table. The collection declares the columns in `instants` as date-times. Returns null if there is no such table. */
+  /**
+   * Reads an existing table. The collection declares the columns in `instants` as date-times. Returns null if there is
+   * no such table.
+   */
   findExisting(table: string, instants: ReadonlySet<string>): Script<FoundExisting | null>;
   /** Returns a sentence if the role of the store may not read a declared column. */
   findUnreadable(collection: Collection): Script<readonly string[]>;
@@ -70,7 +73,10 @@ export interface SchemaDialect extends Dialect {
   findUnwritable(collection: Collection): Script<readonly string[]>;
   /** Removes the remains of earlier migrations of these collections, before their tables are made or changed. */
   dropLeftovers(collections: readonly Collection[]): Script<void>;
-  /** Returns SQL that locks a table against all other transactions until this one ends. Null if `begin` already locks all tables. */
+  /**
+   * Returns SQL that locks a table against all other transactions until this one ends. Null if `begin` already locks
+   * all tables.
+   */
   readonly lock: ((table: string) => string) | null;
   /** Drops an empty table. Returns the SQL to run after it is made again. */
   drop(collection: Collection, found: FoundTable): Script<readonly string[]>;
@@ -79,8 +85,8 @@ export interface SchemaDialect extends Dialect {
   /** Changes a table with rows: adds new columns, and allows null in columns. */
   alter(collection: Collection, found: FoundTable): Script<void>;
   /**
-   * Returns the SQL that changes the reference of a column. `before` is the name of the existing constraint. If `column` is null, the SQL
-   * only drops this constraint. Returns no SQL if references are defined with their columns.
+   * Returns the SQL that changes the reference of a column. `before` is the name of the existing constraint. If
+   * `column` is null, the SQL only drops this constraint. Returns no SQL if references are defined with their columns.
    */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
   /** Returns SQL that fills a new table of a relation with the ids from the lists in the records. */
@@ -88,21 +94,27 @@ export interface SchemaDialect extends Dialect {
   /** Writes the folded values of a column in all rows. */
   fillShadow(collection: Collection, column: Column): Script<void>;
   /**
-   * Finds the objects of other programs that a migration of the table would break or lose, as sentences. `going` are the columns that are
-   * replaced or dropped. It is null if a start can make all changes.
+   * Finds the objects of other programs that a migration of the table would break or lose, as sentences. `going` are
+   * the columns that are replaced or dropped. It is null if a start can make all changes.
    */
   findBound(collection: Collection, found: FoundTable, going: ReadonlySet<string> | null): Script<readonly string[]>;
   /** Finds each `name` of a trigger of a table. */
   findTriggers(table: string): Statement;
   /**
-   * Returns triggers by name. They delete the words of a changed row and record that its words must be indexed again. Empty if no column is
-   * searched.
+   * Returns triggers by name. They delete the words of a changed row and record that its words must be indexed again.
+   * Empty if no column is searched.
    */
   watchWords(collection: Collection): ReadonlyMap<string, string>;
   dropTrigger(collection: Collection, name: string): string;
-  /** SQL that begins a transaction which changes some rows while clients write. The transaction waits for no lock, or only briefly. */
+  /**
+   * SQL that begins a transaction which changes some rows while clients write. The transaction waits for no lock, or
+   * only briefly.
+   */
   readonly beginPortion: string;
-  /** Returns SQL to append to a SELECT. The SELECT then locks the rows of a table, and skips rows that other transactions are changing. */
+  /**
+   * Returns SQL to append to a SELECT. The SELECT then locks the rows of a table, and skips rows that other
+   * transactions are changing.
+   */
   skipLocked(table: string): string;
   /** Returns SQL for the elements of a JSON array, as rows with a column `value`. */
   elements(place: string): string;

@@ -8,15 +8,15 @@ import { readTypes } from "./found-table.ts";
 import type { FoundTable, SchemaDialect } from "./schema.ts";
 
 /**
- * The member of a table's stored column types that contains the shape of the table. The shape is a digest of the declaration. A change of
- * the table sets the shape if programs with the old declaration may not write any more. A program that started with another shape stops
- * writing. No column has this name.
+ * The member of a table's stored column types that contains the shape of the table. The shape is a digest of the
+ * declaration. A change of the table sets the shape if programs with the old declaration may not write any more. A
+ * program that started with another shape stops writing. No column has this name.
  */
 const shapeMember = "_shape";
 
 /**
- * Returns the first characters of the stored types of a table with that shape. For null, returns the start that every table with a shape
- * has. Comparing only these characters costs half as much as reading the whole text.
+ * Returns the first characters of the stored types of a table with that shape. For null, returns the start that every
+ * table with a shape has. Comparing only these characters costs half as much as reading the whole text.
  */
 export function formatShapeStart(shape: string | null): string {
   return shape === null ? `{"${shapeMember}"` : `{"${shapeMember}":${JSON.stringify(shape)}`;
@@ -41,7 +41,8 @@ export function typesWithShape(
 ): Readonly<Record<string, string>> {
   const types = { ...before?.types, ...declared };
   if (!alone) return types;
-  // The shape follows from the declaration alone. So processes with the same declaration agree, no matter which of them migrates.
+  // The shape follows from the declaration alone. So processes with the same declaration agree, no matter which of them
+  // migrates.
   const shape = createHash("sha256").update(formatDeclaration(collection)).digest("hex").slice(0, 16);
   return { [shapeMember]: shape, ...withoutShape(types) };
 }
@@ -51,8 +52,8 @@ function withoutShape(types: Readonly<Record<string, string>>): Readonly<Record<
 }
 
 /**
- * Stores the shape before the change, so that programs with the old declaration stop writing first. The declaration is stored after the
- * change.
+ * Stores the shape before the change, so that programs with the old declaration stop writing first. The declaration is
+ * stored after the change.
  */
 export function* markShape(schema: SchemaDialect, collection: Collection, changed: TableChange): Script<void> {
   const types = JSON.stringify(typesWithShape(collection, {}, changed));
@@ -74,7 +75,9 @@ export function* findOutdated(knownShapes: Shapes): Script<ReadonlySet<string>> 
   return new Set([...knownShapes].filter(([name, shape]) => now.get(name) !== shape).map(([name]) => name));
 }
 
-/** Returns the collections whose columns hold values of other types than the declared ones: 12.00 could be read as 1200. */
+/**
+ * Returns the collections whose columns hold values of other types than the declared ones: 12.00 could be read as 1200.
+ */
 export function* findRetyped(collections: readonly Collection[]): Script<ReadonlySet<string>> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
   const found = new Map(rows.map((row) => [row["collection"], readTypes(row["types"])]));

@@ -27,8 +27,8 @@ export interface TableColumn extends Column {
   /** Returns the value of a row in the form of the store's own tables. `of` is the prefix for the row, like `t.`. */
   valueIn(of: string): string;
   /**
-   * Returns the right side of a comparison for the placeholder of a value. `operand` is compared with `compared`. `bound` is compared with
-   * `sql`, for ranges.
+   * Returns the right side of a comparison for the placeholder of a value. `operand` is compared with `compared`.
+   * `bound` is compared with `sql`, for ranges.
    */
   readonly operand: (place: string) => string;
   readonly bound: (place: string) => string;
@@ -112,16 +112,16 @@ export function unopened(name: string): TypeError {
 }
 
 /**
- * Returns the SQL to read a column. `name` is the quoted name or another expression for the column. Decimals that are stored as whole
- * numbers are read as text, because the SQLite driver refuses numbers above 2^53.
+ * Returns the SQL to read a column. `name` is the quoted name or another expression for the column. Decimals that are
+ * stored as whole numbers are read as text, because the SQLite driver refuses numbers above 2^53.
  */
 export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string): string {
   return type === "decimal" && !ownTypes.has(type) ? `CAST(${name} AS TEXT)` : name;
 }
 
 /**
- * Makes the SQL of a collection. A subquery gives the rows of an existing table the names of the collection, so the same code reads both.
- * Databases still use the indexes of the table.
+ * Makes the SQL of a collection. A subquery gives the rows of an existing table the names of the collection, so the
+ * same code reads both. Databases still use the indexes of the table.
  */
 function makeTable(dialect: Dialect, collection: Collection): Table {
   const all = [buildKeyColumn(collection), ...collection.columns].map((column) =>
@@ -257,8 +257,8 @@ function makeExistingColumn(
 }
 
 /**
- * Returns the columns that SQL computes. They are read by name if the source includes them. For a single row, the expression is used
- * directly.
+ * Returns the columns that SQL computes. They are read by name if the source includes them. For a single row, the
+ * expression is used directly.
  */
 function computedColumns(dialect: Dialect, collection: Collection): readonly TableColumn[] {
   return collectComputed(dialect, collection).map((computing) => {
@@ -274,8 +274,8 @@ function computedColumns(dialect: Dialect, collection: Collection): readonly Tab
 }
 
 /**
- * Makes the function that turns cells into a row. If no cell must be converted, a loop without branches is used, because reads by key spend
- * most of their time here.
+ * Makes the function that turns cells into a row. If no cell must be converted, a loop without branches is used,
+ * because reads by key spend most of their time here.
  */
 function rowMaker(dialect: Dialect, columns: readonly Column[]): (cells: readonly unknown[]) => Row {
   const names = columns.map((column) => column.name);

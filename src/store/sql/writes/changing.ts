@@ -30,11 +30,13 @@ export interface ChangeDialect {
   takenKey(table: Table, place: string): string;
   /** Returns SQL for a new key. Left out if the driver makes new rows of the store's tables itself. */
   nextKey?(table: Table, values: BoundValues): string;
-  /** Returns the RETURNING list of a new row: the whole row in the store's own tables, only the key in existing tables. */
+  /**
+   * Returns the RETURNING list of a new row: the whole row in the store's own tables, only the key in existing tables.
+   */
   returning(table: Table, values: BoundValues): string;
   /**
-   * Returns the statement that changes one row. The statement returns the row if `shown` is set. If it changes no row, it may raise the
-   * reason.
+   * Returns the statement that changes one row. The statement returns the row if `shown` is set. If it changes no row,
+   * it may raise the reason.
    */
   orRefused(one: ChangeOfOne): string;
   /** An additional condition on the table, for deletions. */
@@ -60,7 +62,10 @@ export interface CompiledChange extends Statement {
 
 type WriteChange = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>;
 
-/** Compiles a change of rows to one statement. In existing tables, the row is read afterwards, because triggers may change it. */
+/**
+ * Compiles a change of rows to one statement. In existing tables, the row is read afterwards, because triggers may
+ * change it.
+ */
 export function compileChange(table: Table, change: WriteChange, making: ChangeDialect): CompiledChange {
   const { existing, dialect } = table;
   const values = createParameters(dialect);
@@ -162,8 +167,8 @@ function givenKey({ id }: Table, { quoteName }: ExistingNames, key: string | nul
 }
 
 /**
- * Returns the SET clause of an update. A revision counter is incremented. If nothing else is set, a column is set to itself, because an
- * UPDATE needs an assignment.
+ * Returns the SET clause of an update. A revision counter is incremented. If nothing else is set, a column is set to
+ * itself, because an UPDATE needs an assignment.
  */
 function compileSet(
   table: Table,
@@ -188,8 +193,8 @@ function compileSet(
 }
 
 /**
- * Returns the condition for the row with that key, and with the expected revision if there is one. The database checks both at the write,
- * so no other writer can come in between.
+ * Returns the condition for the row with that key, and with the expected revision if there is one. The database checks
+ * both at the write, so no other writer can come in between.
  */
 function isRow(
   { existing, id, revision: own }: Table,
@@ -203,8 +208,8 @@ function isRow(
 }
 
 /**
- * Returns the condition for the matching rows, or for a limited number of them. In an existing table and without a limit, the statement
- * waits for rows that other transactions are changing.
+ * Returns the condition for the matching rows, or for a limited number of them. In an existing table and without a
+ * limit, the statement waits for rows that other transactions are changing.
  */
 function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "deleteAll">, values: BoundValues): string {
   const { existing, id, name, dialect } = table;
@@ -223,8 +228,8 @@ function compileOrder({ collection }: Table, where: Where): string {
 }
 
 /**
- * Returns SQL that counts the rows of a `require` up to a limit, and the range in which the count must be. `keep` is SQL that locks rows
- * that must exist.
+ * Returns SQL that counts the rows of a `require` up to a limit, and the range in which the count must be. `keep` is
+ * SQL that locks rows that must exist.
  */
 export function compileRequire(
   table: Table,
@@ -263,8 +268,9 @@ export function placeKey(
 }
 
 /**
- * Returns the changes whose rows are read at the end: a later change of the same table may have altered the row, a deletion may cascade to
- * it, or an existing table may have triggers. A deletion in a relation cascades to no row, because no row refers to a row of a relation.
+ * Returns the changes whose rows are read at the end: a later change of the same table may have altered the row, a
+ * deletion may cascade to it, or an existing table may have triggers. A deletion in a relation cascades to no row,
+ * because no row refers to a row of a relation.
  */
 export function rowsToRead(
   changes: readonly { readonly kind: Change["kind"]; readonly collection: string | { readonly name: string } }[],

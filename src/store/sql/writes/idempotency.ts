@@ -7,23 +7,23 @@ import { statement, type Statement } from "../language/script.ts";
 const pruned = 10;
 
 /**
- * The statements for idempotency records in `latchkey_idempotency`. The outcome of a write is stored under its key. If a row in the outcome
- * must be erasable, a note about the row points to that key.
+ * The statements for idempotency records in `latchkey_idempotency`. The outcome of a write is stored under its key. If
+ * a row in the outcome must be erasable, a note about the row points to that key.
  */
 export interface IdempotencyStatements {
   /** Reads the record of a key. Returns null if the key is free. */
   recall(idempotency: Idempotency): ReadStatement<Recalled | null>;
   /**
-   * Stores the result of changes in their transaction, and deletes some expired records. `collection` is the name of the collection of the
-   * first change.
+   * Stores the result of changes in their transaction, and deletes some expired records. `collection` is the name of
+   * the collection of the first change.
    */
   remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): readonly Statement[];
 }
 
 /** Returns the statements for idempotency records. */
 export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencyStatements {
-  // The expiry is checked here and not in SQL. In SQL, a query planner that expects mostly expired rows might search for the other rows by
-  // their expiry.
+  // The expiry is checked here and not in SQL. In SQL, a query planner that expects mostly expired rows might search
+  // for the other rows by their expiry.
   const recall = `SELECT fingerprint, rows, expires_at FROM latchkey_idempotency WHERE key = ${place(1)}`;
   const put =
     `INSERT INTO latchkey_idempotency (key, fingerprint, rows, expires_at) VALUES (${[1, 2, 3, 4].map(place).join(", ")}) ` +
@@ -54,8 +54,8 @@ export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencySta
 }
 
 /**
- * Erases a row in the idempotency records of other callers, and deletes the records of `caller`. The statements may run one after another,
- * or all on the same state.
+ * Erases a row in the idempotency records of other callers, and deletes the records of `caller`. The statements may run
+ * one after another, or all on the same state.
  */
 export function forgetRows(
   collection: string,

@@ -9,8 +9,8 @@ export type BrokenRule =
   /** Another row has this value. `column` is null if it is unknown. */
   | { readonly rule: "unique"; readonly column: string | null }
   /**
-   * A reference. `column` returns the column that refers to no row. `holder` returns the table whose rows refer to the row to delete. Both
-   * are called only if needed.
+   * A reference. `column` returns the column that refers to no row. `holder` returns the table whose rows refer to the
+   * row to delete. Both are called only if needed.
    */
   | { readonly rule: "reference"; column(): BrokenColumn | null; holder(): string }
   /** Any rule of an existing table, for example a CHECK constraint or a trigger. */
@@ -22,8 +22,8 @@ export type BrokenRule =
 export type BrokenColumn = string | { readonly column: string; readonly place: number };
 
 /**
- * Returns the refusal of a change that violates a rule. Returns null for a rule of one of the store's own tables that only a fault of the
- * program can violate.
+ * Returns the refusal of a change that violates a rule. Returns null for a rule of one of the store's own tables that
+ * only a fault of the program can violate.
  */
 export function findRefusal(
   broken: BrokenRule,

@@ -16,8 +16,8 @@ export type KeyFinder = (column: TableColumn, key: KeyOf, values: BoundValues) =
 type GivenCell = Cell | { readonly sql: string };
 
 /**
- * Returns the assignments of all values and of the columns that are derived from them. A value for an existing table is converted to the
- * form of its column.
+ * Returns the assignments of all values and of the columns that are derived from them. A value for an existing table is
+ * converted to the form of its column.
  */
 export function assign(
   table: Table,

@@ -20,15 +20,15 @@ export const BUSY_TIMEOUT_MS = 5000;
 const readTimeoutMs = 1000;
 
 /**
- * Opens a connection that writes. A commit is on the disk before it is acknowledged (`synchronous = FULL`). With the defaults of WAL mode,
- * a power failure could lose it.
+ * Opens a connection that writes. A commit is on the disk before it is acknowledged (`synchronous = FULL`). With the
+ * defaults of WAL mode, a power failure could lose it.
  */
 export function connect(path: string, busyMs = BUSY_TIMEOUT_MS): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyMs, returnArrays: true });
   // Cuts a log that has grown under load back to 64 MiB.
   database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864");
-  // New rows change random pages in indexes of emails and names. With a cache of 16 MiB, they cost a tenth less than with SQLite's default
-  // of 2 MiB.
+  // New rows change random pages in indexes of emails and names. With a cache of 16 MiB, they cost a tenth less than
+  // with SQLite's default of 2 MiB.
   database.exec("PRAGMA cache_size = -16384");
   addFunctions(database);
   return database;
@@ -67,8 +67,8 @@ export function prepare(database: DatabaseSync, sql: string): PreparedStatement 
 export type LogSizes = readonly [pages: number, moved: number];
 
 /**
- * Returns a function that reads the sizes of the log from SQLite. Returns null if SQLite is older than 3.51, because there the same
- * statement would run a checkpoint.
+ * Returns a function that reads the sizes of the log from SQLite. Returns null if SQLite is older than 3.51, because
+ * there the same statement would run a checkpoint.
  */
 export function prepareLogSizes(database: DatabaseSync): (() => LogSizes) | null {
   if (!isFrom(process.versions["sqlite"] ?? "", [3, 51])) return null;
@@ -84,7 +84,10 @@ function isFrom(version: string, [major, minor]: readonly [number, number]): boo
   return itsMajor > major || (itsMajor === major && itsMinor >= minor);
 }
 
-/** The maximum number of cached statements. A program has dozens, but callers who combine filters could create thousands. */
+/**
+ * The maximum number of cached statements. A program has dozens, but callers who combine filters could create
+ * thousands.
+ */
 const limit = 200;
 
 /** Prepared statements by their shape, a text that identifies the statement. Calls `sql` only for a new shape. */
@@ -123,8 +126,8 @@ function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string
 }
 
 /**
- * Returns a function that runs one step of a script and returns its rows. Consecutive steps with the same text share one prepared
- * statement.
+ * Returns a function that runs one step of a script and returns its rows. Consecutive steps with the same text share
+ * one prepared statement.
  */
 export function sendTo(database: DatabaseSync): (step: ScriptStep) => Rows {
   let last: {

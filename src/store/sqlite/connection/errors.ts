@@ -27,8 +27,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * Returns true if there is no space on the disk: SQLITE_FULL, or the error of the system for a file that cannot be created. In both cases
- * nothing was written.
+ * Returns true if there is no space on the disk: SQLITE_FULL, or the error of the system for a file that cannot be
+ * created. In both cases nothing was written.
  */
 function isFull(error: unknown): boolean {
   const found = findCode(error);
@@ -37,15 +37,18 @@ function isFull(error: unknown): boolean {
 }
 
 /**
- * Returns true if the store failed: the disk, the file, a lock or memory. Returns false for the codes that only the statement causes:
- * ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
+ * Returns true if the store failed: the disk, the file, a lock or memory. Returns false for the codes that only the
+ * statement causes: ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
  */
 export function isStoreFailure(error: unknown): boolean {
   const found = findCode(error);
   return found !== null && ![1, 18, 19, 20, 25].includes(found & 0xff);
 }
 
-/** Converts an error of SQLite or of the system into the error that the store reports. Returns faults of the program unchanged. */
+/**
+ * Converts an error of SQLite or of the system into the error that the store reports. Returns faults of the program
+ * unchanged.
+ */
 export function storeError(error: unknown): unknown {
   return isStoreFailure(error) || isClosed(error) || isOfSystem(error) ? unavailable(error) : error;
 }
@@ -55,7 +58,10 @@ function isOfSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
-/** Returns true if the connection or its statement was closed in the meantime. node:sqlite reports both with the same code. */
+/**
+ * Returns true if the connection or its statement was closed in the meantime. node:sqlite reports both with the same
+ * code.
+ */
 function isClosed(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE";
 }
@@ -71,7 +77,10 @@ const meanings: Readonly<Record<number, string>> = {
   4874: "the index of the log cannot grow, the disk may be full",
 };
 
-/** Returns the error for a store that failed, with the reason and SQLite's extended code. The code distinguishes the I/O errors. */
+/**
+ * Returns the error for a store that failed, with the reason and SQLite's extended code. The code distinguishes the I/O
+ * errors.
+ */
 export function unavailable(cause: unknown): StoreUnavailable {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (isFull(cause)) return new StoreFull(`SQLite: the disk is full. Free space on its disk (${message})`, { cause });

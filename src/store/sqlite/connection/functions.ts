@@ -7,8 +7,8 @@ import type { Column } from "../../store.ts";
 const mostValues = 100;
 
 /**
- * Returns the SQL of a digest of these columns, a number of 52 bits. Another state of the columns almost never has the same digest: the
- * probability is 1 in 4 million billion.
+ * Returns the SQL of a digest of these columns, a number of 52 bits. Another state of the columns almost never has the
+ * same digest: the probability is 1 in 4 million billion.
  */
 export function compileDigest(columns: readonly string[]): string {
   if (columns.length <= mostValues) return `latchkey_digest(${columns.join(", ")})`;
@@ -22,9 +22,9 @@ export function compileFold({ unique }: Pick<Column, "unique">, sql: string): st
 }
 
 /**
- * Adds the functions that Latchkey's SQL calls. `latchkey_digest` computes the revision of a row of an existing table. `latchkey_fail` ends
- * a statement with an error. `latchkey_double` writes a number as JSON. `latchkey_fold` and `latchkey_case_fold` remove differences of
- * case from a text (`compileFold`).
+ * Adds the functions that Latchkey's SQL calls. `latchkey_digest` computes the revision of a row of an existing table.
+ * `latchkey_fail` ends a statement with an error. `latchkey_double` writes a number as JSON. `latchkey_fold` and
+ * `latchkey_case_fold` remove differences of case from a text (`compileFold`).
  */
 export function addFunctions(database: DatabaseSync): void {
   database.function(

@@ -5,19 +5,22 @@ import { Worker } from "node:worker_threads";
 export interface ThreadOptions<Said extends object> {
   readonly workerData: unknown;
   /**
-   * The limit of memory for short-lived objects, in MB. Other memory has no limit, because a thread that exceeds a limit can end the
-   * process.
+   * The limit of memory for short-lived objects, in MB. Other memory has no limit, because a thread that exceeds a
+   * limit can end the process.
    */
   readonly youngMb: number;
-  /** The members that a message of the thread can have. Other messages are ignored: `node --watch` also sends some over this port. */
+  /**
+   * The members that a message of the thread can have. Other messages are ignored: `node --watch` also sends some over
+   * this port.
+   */
   readonly members: readonly string[];
   onMessage(message: Said): void;
   ended(reason: unknown): void;
 }
 
 /**
- * Starts a thread. `callerURL` is the caller's `import.meta.url`, and `name` is the file in the same folder that the thread runs. The thread
- * does not keep the process alive.
+ * Starts a thread. `callerURL` is the caller's `import.meta.url`, and `name` is the file in the same folder that the
+ * thread runs. The thread does not keep the process alive.
  */
 export function startThread<Said extends object>(
   callerURL: string,
@@ -42,8 +45,9 @@ export function startThread<Said extends object>(
 }
 
 /**
- * Lowers the priority of this thread, so that other threads run first if there are fewer cores than threads. With niceness 5, the thread
- * gets a third of the processor time of the thread that answers requests. With niceness 19, it gets a fiftieth.
+ * Lowers the priority of this thread, so that other threads run first if there are fewer cores than threads. With
+ * niceness 5, the thread gets a third of the processor time of the thread that answers requests. With niceness 19, it
+ * gets a fiftieth.
  */
 export function lowerPriority(niceness: number): void {
   // On Linux this affects only the calling thread. On other systems it would affect the process.

@@ -15,9 +15,9 @@ export interface WriteLock {
 const LOOK_MS = 1;
 
 /**
- * If other processes also write, a process pauses for `restMs` after it has written for `turnMs`, both in milliseconds. Another process
- * gets the lock during the pause. Shorter times cost more, because each process must then read the changes of the other processes more
- * often.
+ * If other processes also write, a process pauses for `restMs` after it has written for `turnMs`, both in milliseconds.
+ * Another process gets the lock during the pause. Shorter times cost more, because each process must then read the
+ * changes of the other processes more often.
  */
 const turnMs = 25;
 const restMs = 2;
@@ -25,9 +25,9 @@ const restMs = 2;
 const rememberMs = 1000;
 
 /**
- * Shares the write lock between processes. SQLite has no queue for it: a waiting process tries less and less often, in the end ten times a
- * second, while the process with the lock takes it again at once. So one process could wait for seconds. Here each process tries once a
- * millisecond, and pauses regularly if other processes write too.
+ * Shares the write lock between processes. SQLite has no queue for it: a waiting process tries less and less often, in
+ * the end ten times a second, while the process with the lock takes it again at once. So one process could wait for
+ * seconds. Here each process tries once a millisecond, and pauses regularly if other processes write too.
  */
 export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock {
   waitForNobody(database);
@@ -37,8 +37,8 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
   let lockedByOthersAt = -Infinity;
 
   /**
-   * Pauses if this process has written for more than `turnMs` and the file is shared. The time since its last write counts as a part of the
-   * pause.
+   * Pauses if this process has written for more than `turnMs` and the file is shared. The time since its last write
+   * counts as a part of the pause.
    */
   function pauseIfShared(): void {
     const now = performance.now();
@@ -68,7 +68,8 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
 }
 
 /**
- * Runs a task. Runs it again, from its start, if another process has the file locked. Throws if the file is still locked after `busyMs`.
+ * Runs a task. Runs it again, from its start, if another process has the file locked. Throws if the file is still
+ * locked after `busyMs`.
  */
 export function whenFree<T>(database: DatabaseSync, busyMs: number, task: () => T): T {
   waitForNobody(database);

@@ -10,8 +10,8 @@ const uncompiled = 1;
 const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
 
 /**
- * Finds writes that would always fail, because a trigger uses a function of the program that created the file, or a table that no longer
- * exists. `EXPLAIN` compiles a statement with its triggers and does not run it.
+ * Finds writes that would always fail, because a trigger uses a function of the program that created the file, or a
+ * table that no longer exists. `EXPLAIN` compiles a statement with its triggers and does not run it.
  */
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;

@@ -7,8 +7,8 @@ import type { DateTimeShape } from "../../store.ts";
 import { chooseForm, detectShape } from "./forms.ts";
 
 /**
- * Returns an existing table as SQLite describes it. Returns null if it does not exist. `instants` are the columns that are declared as
- * date-times, or null if the table has no declaration.
+ * Returns an existing table as SQLite describes it. Returns null if it does not exist. `instants` are the columns that
+ * are declared as date-times, or null if the table has no declaration.
  */
 export function* findExisting(
   table: string,
@@ -29,8 +29,8 @@ export function* findExisting(
   const key = rows.filter(([, , , , pk]) => (pk as number) > 0).toSorted((a, b) => (a[4] as number) - (b[4] as number));
   const isTable = kind[0] === "table";
   const [ofKey] = yield* askCells(statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", [table]));
-  // An INTEGER PRIMARY KEY is the rowid, which SQLite itself numbers. With `PRIMARY KEY DESC`, the column has a separate index and is a
-  // normal column.
+  // An INTEGER PRIMARY KEY is the rowid, which SQLite itself numbers. With `PRIMARY KEY DESC`, the column has a
+  // separate index and is a normal column.
   const isCounted = key.length === 1 && kind[1] === 0 && ofKey === undefined;
   const counted = isCounted && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
   const columns: FoundExistingColumn[] = [];
@@ -110,8 +110,8 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
 }
 
 /**
- * Finds the unique indexes with an expression that uses exactly one column. In an error, SQLite names such an index only by its name. For
- * an index without an expression, it names the columns.
+ * Finds the unique indexes with an expression that uses exactly one column. In an error, SQLite names such an index
+ * only by its name. For an index without an expression, it names the columns.
  */
 function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
   const rows = yield* askCells(

@@ -12,8 +12,8 @@ import {
 import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
 
 /**
- * Returns the form in which an existing SQLite column stores values of the declared type. Returns the reason if it cannot store them.
- * SQLite accepts any value in any column, so each value is checked.
+ * Returns the form in which an existing SQLite column stores values of the declared type. Returns the reason if it
+ * cannot store them. SQLite accepts any value in any column, so each value is checked.
  */
 export function chooseForm(column: Column, { storage, shape }: FoundColumnForm): Form | string {
   switch (column.type) {
@@ -49,7 +49,8 @@ export function chooseForm(column: Column, { storage, shape }: FoundColumnForm):
 }
 
 /**
- * The form of JSON. It also accepts numbers, because SQLite converts a text that is a number into a number in a column of the type `json`.
+ * The form of JSON. It also accepts numbers, because SQLite converts a text that is a number into a number in a column
+ * of the type `json`.
  */
 const json: Form = {
   ...plain,
@@ -59,7 +60,8 @@ const json: Form = {
 };
 
 /**
- * Detects from one value how a column writes its date-times: like `toISOString`, or like Django, Rails, Python or SQLite's own functions.
+ * Detects from one value how a column writes its date-times: like `toISOString`, or like Django, Rails, Python or
+ * SQLite's own functions.
  */
 export function detectShape(value: unknown): DateTimeShape {
   if (typeof value !== "string") return "spaced";
@@ -101,7 +103,10 @@ function isInteger(x: string): string {
   return `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
 }
 
-/** Returns a condition for valid numbers. It refuses integers that a double cannot represent, and infinity, which JSON does not have. */
+/**
+ * Returns a condition for valid numbers. It refuses integers that a double cannot represent, and infinity, which JSON
+ * does not have.
+ */
 function isNumber(x: string): string {
   const whole = `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
   return `(${whole} OR typeof(${x}) = 'real' AND abs(${x}) <= 1.7976931348623157e308)`;
@@ -118,7 +123,10 @@ function isZulu(x: string): string {
   return `typeof(${x}) = 'text' AND ${x} GLOB '${day}T${time}.[0-9][0-9][0-9]Z' AND ${isMoment(x, "T")}`;
 }
 
-/** Returns a condition for real dates. SQLite turns February 30 into March 1, so the text must be unchanged after `strftime`. */
+/**
+ * Returns a condition for real dates. SQLite turns February 30 into March 1, so the text must be unchanged after
+ * `strftime`.
+ */
 function isMoment(x: string, between: string): string {
   return `strftime('%Y-%m-%d${between}%H:%M:%S', substr(${x}, 1, 19)) = substr(${x}, 1, 19)`;
 }
@@ -139,8 +147,8 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
         `typeof(${x}) = 'text' AND (${x} GLOB '${second}${end}' OR (${x} GLOB '${second}.[0-9]*${end}' AND ${digits(x)} NOT GLOB '*[^0-9]*' AND length(${x}) <= ${29 + end.length})) AND ${isMoment(x, between)}`,
       convertCell: (cell) => (typeof cell === "string" ? own(cell) + end : cell),
       span(cell) {
-        // The same instant can be written with more or fewer zeros at the end of its fraction. These texts sort differently. The two
-        // returned texts are the first and the last of them.
+        // The same instant can be written with more or fewer zeros at the end of its fraction. These texts sort
+        // differently. The two returned texts are the first and the last of them.
         const first = own(cell)
           .replace(/(\.\d*?)0+$/, "$1")
           .replace(/\.$/, "");
@@ -151,8 +159,8 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
 }
 
 /**
- * The form of every usual text of a moment: with ` ` or `T`, up to nine digits after the seconds, and nothing, `Z` or an
- * offset at the end. The texts do not sort by time, so each comparison converts them, and no index serves it.
+ * The form of every usual text of a moment: with ` ` or `T`, up to nine digits after the seconds, and nothing, `Z` or
+ * an offset at the end. The texts do not sort by time, so each comparison converts them, and no index serves it.
  */
 const mixed: Form = mixedForm();
 
@@ -180,7 +188,10 @@ function mixedForm(): Form {
   };
 }
 
-/** Returns the form of decimals. Values are converted to integers in units of the last digit, as Latchkey's own tables store them. */
+/**
+ * Returns the form of decimals. Values are converted to integers in units of the last digit, as Latchkey's own tables
+ * store them.
+ */
 function decimal(scale: number, affinity: Affinity): Form {
   const unit = `1${"0".repeat(scale)}`;
   const most = `${Math.floor(Number.MAX_SAFE_INTEGER / 10 ** scale)}`;

@@ -22,7 +22,10 @@ import { chooseForm } from "./forms.ts";
 
 type StepSender = (step: ScriptStep) => Rows;
 
-/** Returns a table, with the reason if it cannot be served. For example, a view may use functions or tables that do not exist. */
+/**
+ * Returns a table, with the reason if it cannot be served. For example, a view may use functions or tables that do not
+ * exist.
+ */
 function lookAt(name: string, send: StepSender): FoundExisting {
   try {
     const found = play(findExisting(name), send)!;

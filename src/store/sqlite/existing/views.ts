@@ -3,8 +3,8 @@ import type { Collection } from "../../store.ts";
 import { prepare } from "../connection/connection.ts";
 
 /**
- * Returns true if the result of a read of a collection stays the same until the next commit. The result of a view can change without a
- * commit, because a view may use the clock or random values.
+ * Returns true if the result of a read of a collection stays the same until the next commit. The result of a view can
+ * change without a commit, because a view may use the clock or random values.
  */
 export type IsLasting = (collection: Collection) => boolean;
 

@@ -13,9 +13,9 @@ export interface Content {
 }
 
 /**
- * Reads the file without its log. Returns `knownContent` if the file cannot be read. Returns a text with the reason if another program has
- * written to the file, for example if the revision is lower than in `knownContent`, because no checkpoint lowers the revision. While a
- * checkpoint runs, the reason may be wrong.
+ * Reads the file without its log. Returns `knownContent` if the file cannot be read. Returns a text with the reason if
+ * another program has written to the file, for example if the revision is lower than in `knownContent`, because no
+ * checkpoint lowers the revision. While a checkpoint runs, the reason may be wrong.
  */
 export function readContent(path: string, knownContent: Content | null): Content | string | null {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;

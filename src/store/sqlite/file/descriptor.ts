@@ -28,8 +28,9 @@ export function readOpenFile(path: string, from: number, bytes: number): Buffer 
 const lastDescriptors = new Map<string, number>();
 
 /**
- * Returns the descriptor that SQLite itself uses for an open file. The caller must not close it: closing any descriptor of the file
- * releases the locks of the whole process (sqlite.org/howtocorrupt.html, 2.2). Returns null if it is unknown.
+ * Returns the descriptor that SQLite itself uses for an open file. The caller must not close it: closing any descriptor
+ * of the file releases the locks of the whole process (sqlite.org/howtocorrupt.html, 2.2). Returns null if it is
+ * unknown.
  */
 function findDescriptor(path: string): number | null {
   const key = fileAt(path);

@@ -19,27 +19,30 @@ export interface OpenedDatabase {
 /** Checks that a file is still the opened one, and that only SQLite has written to it. */
 export interface Guard {
   /**
-   * Throws if the opened file is no longer at its path, or if another program has overwritten it. After it has found an overwritten file,
-   * it throws at every later call. The connection must not be in a transaction.
+   * Throws if the opened file is no longer at its path, or if another program has overwritten it. After it has found an
+   * overwritten file, it throws at every later call. The connection must not be in a transaction.
    */
   look(): void;
   /** The error if the file was overwritten. Null otherwise. */
   readonly found: Error | null;
   /**
-   * True if the file was overwritten, or if a first check has found this and a second one has not confirmed it yet. A checkpoint must not
-   * move the log into such a file.
+   * True if the file was overwritten, or if a first check has found this and a second one has not confirmed it yet. A
+   * checkpoint must not move the log into such a file.
    */
   readonly isSuspect: boolean;
   /** The last known state of the file. */
   readonly content: Content | null;
 }
 
-/** How long a wrong state must last before it is reported, in milliseconds. A running checkpoint changes the file all the time. */
+/**
+ * How long a wrong state must last before it is reported, in milliseconds. A running checkpoint changes the file all
+ * the time.
+ */
 const confirmAfterMs = 200;
 
 /**
- * Creates the guard. `database` is a read-only connection. Two `stat` calls show whether the file and its log have changed. The guard reads
- * the file or the log only after a change.
+ * Creates the guard. `database` is a read-only connection. Two `stat` calls show whether the file and its log have
+ * changed. The guard reads the file or the log only after a change.
  */
 export function createGuard(
   { path, files }: Pick<OpenedDatabase, "path" | "files">,
@@ -115,9 +118,9 @@ const walMode = 2;
 const HEADER_OF_LOG_BYTES = 32;
 
 /**
- * Throws if the log next to a file belongs to a previous file at this path. At the first access, SQLite would mix both, or delete the log
- * if the file is empty. The header of a file shows whether the file uses a log. Copies by `latchkey db backup` and `VACUUM INTO` do not use
- * one.
+ * Throws if the log next to a file belongs to a previous file at this path. At the first access, SQLite would mix both,
+ * or delete the log if the file is empty. The header of a file shows whether the file uses a log. Copies by
+ * `latchkey db backup` and `VACUUM INTO` do not use one.
  */
 export function requireOwnLog(path: string): void {
   if (walBytes(path) <= HEADER_OF_LOG_BYTES || fileAt(path) === null) return;

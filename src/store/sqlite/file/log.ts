@@ -6,9 +6,10 @@ import { readOpenFile } from "./descriptor.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /**
- * The new pages of the log that a check reads: all of them, about 256 at equal distances (`some`, at most a millisecond), or only the last
- * one and the last page before them (`ours`). `ours` is for pages that this process has just written. If another program cut the log off,
- * the next write leaves a hole after the last valid page. The last page before that write is then missing.
+ * The new pages of the log that a check reads: all of them, about 256 at equal distances (`some`, at most a
+ * millisecond), or only the last one and the last page before them (`ours`). `ours` is for pages that this process has
+ * just written. If another program cut the log off, the next write leaves a hole after the last valid page. The last
+ * page before that write is then missing.
  */
 export type NewPages = "every page" | "some" | "ours";
 
@@ -28,22 +29,27 @@ const SALTS_OF_INDEX_AT = 32;
 /** The maximum number of new pages per check. Reading them takes about three milliseconds. */
 const mostPages = 8192;
 
-/** The maximum number of bytes that a check reads at a time. One read for each page would take several times as long. */
+/**
+ * The maximum number of bytes that a check reads at a time. One read for each page would take several times as long.
+ */
 const portionBytes = 128 * 1024;
 
 /** The number of equal steps in which a check reads the new pages. */
 const intervals = { some: 256, ours: 1 };
 
-/** The number of checks that must fail before the log counts as overwritten. A check does not count if the log restarted during it. */
+/**
+ * The number of checks that must fail before the log counts as overwritten. A check does not count if the log restarted
+ * during it.
+ */
 const failedChecks = 3;
 /** The maximum number of checks. It is reached only if the log restarts during most of them. */
 const mostChecks = 10;
 
 /**
- * Creates the check of the log. If another program has cut the log off, SQLite still writes at its last position and leaves a hole. The
- * pages after the hole are lost at the next start, and a checkpoint of such a log damages the file. So the check runs before each write and
- * before its acknowledgment. The connection of `sizes` must not be in a transaction. The check may open and close the log, because SQLite
- * has no lock on it.
+ * Creates the check of the log. If another program has cut the log off, SQLite still writes at its last position and
+ * leaves a hole. The pages after the hole are lost at the next start, and a checkpoint of such a log damages the file.
+ * So the check runs before each write and before its acknowledgment. The connection of `sizes` must not be in a
+ * transaction. The check may open and close the log, because SQLite has no lock on it.
  */
 export function createLogCheck(path: string): FindForeignLog {
   let seen: { readonly salts: Buffer; readonly pages: number } = { salts: Buffer.alloc(0), pages: 0 };
@@ -72,7 +78,8 @@ export function createLogCheck(path: string): FindForeignLog {
     for (let at = 0; at < mostChecks; at++) {
       // If the sizes are unknown, the log certainly has a page only if this process has just written one.
       const pages = sizes?.()[0] ?? (newPages === "ours" ? 1 : 0);
-      // SQLite reports no pages after the log has restarted. It then does not read the log, and the old header stays until the next write.
+      // SQLite reports no pages after the log has restarted. It then does not read the log, and the old header stays
+      // until the next write.
       if (pages <= 0) return null;
       const log = openSync(`${path}-wal`, "r");
       try {
@@ -92,13 +99,13 @@ export function createLogCheck(path: string): FindForeignLog {
 }
 
 /**
- * The checks of a connection that writes. They throw if an opened file is no longer at its path, or if another program has written to the
- * log.
+ * The checks of a connection that writes. They throw if an opened file is no longer at its path, or if another program
+ * has written to the log.
  */
 export interface LogChecks {
   /**
-   * The check before a write. It does nothing if the check before the last acknowledgment was at most `freshMs` ago and no process has
-   * written since.
+   * The check before a write. It does nothing if the check before the last acknowledgment was at most `freshMs` ago and
+   * no process has written since.
    */
   beforeWrite(sizes: (() => LogSizes) | null): void;
   /** The check before the acknowledgment of a write. */
@@ -180,8 +187,9 @@ const shortRead = 522;
 const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
 
 /**
- * Returns the cause of a failed start: an error about the log if it was overwritten while other processes use it, and otherwise the error
- * itself. SQLite reports such a log as a disk error, as damage, or as a file that is not a database.
+ * Returns the cause of a failed start: an error about the log if it was overwritten while other processes use it, and
+ * otherwise the error itself. SQLite reports such a log as a disk error, as damage, or as a file that is not a
+ * database.
  */
 export function causeOfStart(error: unknown, path: string): unknown {
   const code = findCode(error) ?? 0;

@@ -17,15 +17,16 @@ export function formatFileKey({ dev, ino }: BigIntStats): string {
 export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;
 
 /**
- * Returns the identities of the database file and of its two other files. While any connection is open, all three exist and do not change.
+ * Returns the identities of the database file and of its two other files. While any connection is open, all three exist
+ * and do not change.
  */
 export function filesAt(path: string): FilesInUse {
   return { "": fileAt(path), "-wal": fileAt(`${path}-wal`), "-shm": fileAt(`${path}-shm`) };
 }
 
 /**
- * Throws unless the opened files are still at their paths. A process can go on writing to a file that was removed or replaced, but these
- * writes are lost when it exits.
+ * Throws unless the opened files are still at their paths. A process can go on writing to a file that was removed or
+ * replaced, but these writes are lost when it exits.
  */
 export function requireInPlace(path: string, files: FilesInUse): void {
   for (const suffix of ["", "-wal", "-shm"] as const) {
@@ -38,8 +39,8 @@ export function requireInPlace(path: string, files: FilesInUse): void {
 }
 
 /**
- * Returns true if the log or its index was removed and not replaced. A connection that still has the log open can then move its content
- * into the database file.
+ * Returns true if the log or its index was removed and not replaced. A connection that still has the log open can then
+ * move its content into the database file.
  */
 export function isLogRemoved(path: string, files: FilesInUse): boolean {
   const now = filesAt(path);
@@ -63,8 +64,8 @@ export function walBytes(path: string): number {
 }
 
 /**
- * The interval between checks of the file, in milliseconds. An overwritten file is reported only after a second check, and the operator
- * must see the report within a second.
+ * The interval between checks of the file, in milliseconds. An overwritten file is reported only after a second check,
+ * and the operator must see the report within a second.
  */
 const checkIntervalMs = 300;
 
@@ -82,8 +83,8 @@ export interface Watching {
 }
 
 /**
- * Reports when the file cannot be used any more, when it can be used again, and when its log has become large. Returns a function that
- * stops the watch.
+ * Reports when the file cannot be used any more, when it can be used again, and when its log has become large. Returns
+ * a function that stops the watch.
  */
 export function watchFile(path: string, { observe, look, onGone, measureLog = walBytes }: Watching): () => void {
   let isInPlace = true;

@@ -5,8 +5,8 @@ import { requireArguments } from "../../../core/checking/options.ts";
 import { StoreSetupError } from "../../store.ts";
 
 /**
- * Returns the path of the file that a path leads to through links, even if the file does not exist yet. SQLite keeps its log next to that
- * file, not next to a link. Throws `StoreSetupError` if no database file can be at this path.
+ * Returns the path of the file that a path leads to through links, even if the file does not exist yet. SQLite keeps
+ * its log next to that file, not next to a link. Throws `StoreSetupError` if no database file can be at this path.
  */
 export function requirePlace(path: string): string {
   const place = resolveLinks(path);
@@ -44,7 +44,8 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
 function resolveLinks(path: string): string {
   try {
     const place = follow(resolve(path), maxLinks);
-    // SQLite adds suffixes to this name for its other files. This call throws ENAMETOOLONG if the longest of these names is too long.
+    // SQLite adds suffixes to this name for its other files. This call throws ENAMETOOLONG if the longest of these
+    // names is too long.
     lstatSync(`${place}-journal`, { throwIfNoEntry: false });
     return place;
   } catch (error) {
@@ -62,7 +63,10 @@ function follow(path: string, left: number): string {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
 }
 
-/** Returns the reason why a path leads to no file. Returns null for another error, for example if the disk cannot be read. */
+/**
+ * Returns the reason why a path leads to no file. Returns null for another error, for example if the disk cannot be
+ * read.
+ */
 function explainBadPath(path: string, error: unknown): string | null {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

@@ -20,11 +20,14 @@ import { sqliteSchema } from "../table-changes/migration.ts";
 import { findObjects, freeName, makeIndexOn, ownObjects } from "../table-changes/own-objects.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "../table-changes/shadow.ts";
 
-/** `copyRows` ends when at most this many rows are left to copy. They are copied when the old and the new table are swapped. */
+/**
+ * `copyRows` ends when at most this many rows are left to copy. They are copied when the old and the new table are
+ * swapped.
+ */
 const lastRows = 300;
 /**
- * A pass copies all rows that had changed when it started. This is the number of passes in a row that may leave at least as many changed
- * rows as an earlier pass. After that, the remaining rows are copied while other writers wait.
+ * A pass copies all rows that had changed when it started. This is the number of passes in a row that may leave at
+ * least as many changed rows as an earlier pass. After that, the remaining rows are copied while other writers wait.
  */
 const vainRounds = 5;
 
@@ -70,7 +73,9 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   }
 }
 
-/** Creates the indexes of other programs on the copy too, including indexes that were added while the rows were copied. */
+/**
+ * Creates the indexes of other programs on the copy too, including indexes that were added while the rows were copied.
+ */
 export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" | "plan" | "shadow">): void {
   const { indexes } = ownObjects(plan.collection, playOn(database, read(findObjects(plan.collection))));
   const ofCopy = playOn(database, read(findObjects({ name: namesFor(plan.collection).copy })));
@@ -80,7 +85,9 @@ export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" |
     if (!there.has(declaredName(index.name))) makeIndexOn(database, index, freeName(index.name, taken), shadow.name);
 }
 
-/** Removes the copy of a table, its triggers and the record of the unfinished migration, even if they are incomplete. */
+/**
+ * Removes the copy of a table, its triggers and the record of the unfinished migration, even if they are incomplete.
+ */
 export async function discardCopy(database: DatabaseSync, collection: Collection): Promise<void> {
   const { copy } = namesFor(collection);
   await removeLeftovers(database, playOn(database, findLeftovers([collection])));
@@ -106,7 +113,10 @@ function listNames(database: DatabaseSync, type: "index" | "table"): readonly st
     .map(([name]) => name as string);
 }
 
-/** Copies rows in batches of some milliseconds, until at most `lastRows` are left or `vainRounds` passes have made no progress. */
+/**
+ * Copies rows in batches of some milliseconds, until at most `lastRows` are left or `vainRounds` passes have made no
+ * progress.
+ */
 export async function copyRows(work: Work): Promise<void> {
   while (!work.state.filled) await sleep(await runBatch(work, work.batch, () => copyNextRows(work)));
   let fewest = Infinity;
@@ -119,16 +129,16 @@ export async function copyRows(work: Work): Promise<void> {
       const most = Math.min(work.batch, rest);
       const took = await runBatch(work, most, () => copyChangedRows(work, most));
       rest -= most;
-      // Pauses as long as the batch took, so that clients can write. It does not pause after a pass without progress, because clients then
-      // change rows at the speed of the copy.
+      // Pauses as long as the batch took, so that clients can write. It does not pause after a pass without progress,
+      // because clients then change rows at the speed of the copy.
       if (vain === 0) await sleep(took);
     }
   }
 }
 
 /**
- * Throws if a row has no copy and is not recorded as changed. The check reads one snapshot, so it blocks no writer. After the check, the
- * triggers record every further change.
+ * Throws if a row has no copy and is not recorded as changed. The check reads one snapshot, so it blocks no writer.
+ * After the check, the triggers record every further change.
  */
 export function requireAll({ database, plan, shadow }: Work): void {
   const table = quote(plan.collection.name);
@@ -159,8 +169,8 @@ function copyNextRows(work: Work): void {
     work,
     (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
   );
-  // A batch that is not full ends the loop. A loop that also copied the rows that clients add in the meantime might never finish. The
-  // triggers have recorded those rows.
+  // A batch that is not full ends the loop. A loop that also copied the rows that clients add in the meantime might
+  // never finish. The triggers have recorded those rows.
   const filled = (count as number) < work.batch;
   keep(work, { ...state, cursor: last as Key, rows: state.rows + rows, filled });
 }

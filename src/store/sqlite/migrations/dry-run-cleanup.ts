@@ -1,7 +1,9 @@
 import { type Dirent, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** The name of the copy in its folder. The names of the files that SQLite creates next to the copy start with this name. */
+/**
+ * The name of the copy in its folder. The names of the files that SQLite creates next to the copy start with this name.
+ */
 const copy = "copy.db";
 
 /**
@@ -17,7 +19,10 @@ export function copyIn(folder: string): string {
   return join(folder, copy);
 }
 
-/** Deletes the remains of dry runs that were killed. The caller holds the migration lock, so no other dry run is running. */
+/**
+ * Deletes the remains of dry runs that were killed. The caller holds the migration lock, so no other dry run is
+ * running.
+ */
 export function removeDryRuns(path: string): void {
   for (const each of readdirSync(dirname(path), { withFileTypes: true })) {
     try {
@@ -28,7 +33,10 @@ export function removeDryRuns(path: string): void {
   }
 }
 
-/** Returns true if a folder is from a dry run: it contains a copy and nothing else. A folder of another program may have a similar name. */
+/**
+ * Returns true if a folder is from a dry run: it contains a copy and nothing else. A folder of another program may have
+ * a similar name.
+ */
 function isTry(entry: Dirent, beginning: string): boolean {
   const { name, parentPath } = entry;
   const isNamed = name.startsWith(beginning) && /^[A-Za-z0-9]{6}$/.test(name.slice(beginning.length));

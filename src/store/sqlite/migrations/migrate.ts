@@ -80,11 +80,11 @@ async function migrateTables(
 ): Promise<readonly MigratedTable[]> {
   const database = connect(path);
   try {
-    // The migration replaces each table by a new table with the same name. With these settings, references from other tables keep the name
-    // and do not follow the renamed old table.
+    // The migration replaces each table by a new table with the same name. With these settings, references from other
+    // tables keep the name and do not follow the renamed old table.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
-    // The rows of a batch change index pages in many places. With a small cache, SQLite would evict these pages and read and write them
-    // again.
+    // The rows of a batch change index pages in many places. With a small cache, SQLite would evict these pages and
+    // read and write them again.
     database.exec(`PRAGMA cache_size = -${cacheKiB}`);
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
@@ -109,8 +109,8 @@ async function migrateTables(
 }
 
 /**
- * Removes the old tables at the end. Calls `settled` first, because the new version of the service can start without waiting for the
- * removal.
+ * Removes the old tables at the end. Calls `settled` first, because the new version of the service can start without
+ * waiting for the removal.
  */
 async function removeOldTables(database: DatabaseSync, { settled, reportRemoved }: MigrateOptions): Promise<void> {
   const leftoverTables = playOn(database, findLeftovers());
@@ -176,7 +176,9 @@ function swapTables(work: Work, done: MigratedTable): void {
   playOn(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
 }
 
-/** Removes an unfinished migration to an older declaration. Otherwise its triggers would update an unused copy forever. */
+/**
+ * Removes an unfinished migration to an older declaration. Otherwise its triggers would update an unused copy forever.
+ */
 async function dropUnfinished(database: DatabaseSync, { collection }: TablePlan): Promise<void> {
   if (playOn(database, readUnfinished(sqliteSchema, collection.name)) !== null) await discardCopy(database, collection);
 }

@@ -50,8 +50,8 @@ function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly strin
 }
 
 /**
- * Returns the SQL of all objects in a file, with virtual tables first. Leaves out the tables and triggers of an unfinished migration of
- * this table.
+ * Returns the SQL of all objects in a file, with virtual tables first. Leaves out the tables and triggers of an
+ * unfinished migration of this table.
  */
 function loadObjects(database: DatabaseSync, { collection }: TablePlan): readonly string[] {
   const { copy, moved, triggersPrefix } = namesFor(collection);
@@ -65,8 +65,8 @@ function loadObjects(database: DatabaseSync, { collection }: TablePlan): readonl
 }
 
 /**
- * Runs SQL and ignores its errors. Some objects cannot be created here: internal tables of SQLite, and objects that need an extension. A
- * statement that uses such an object fails before and after the trial, so it is not reported.
+ * Runs SQL and ignores its errors. Some objects cannot be created here: internal tables of SQLite, and objects that
+ * need an extension. A statement that uses such an object fails before and after the trial, so it is not reported.
  */
 function attempt(database: DatabaseSync, sql: string): void {
   try {

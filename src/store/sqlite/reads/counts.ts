@@ -1,7 +1,10 @@
 import type { Collection, Where } from "../../store.ts";
 import type { IsLasting } from "../existing/views.ts";
 
-/** The cached counts of rows that match a condition, or of all rows if the condition is null. A condition is identified by its object. */
+/**
+ * The cached counts of rows that match a condition, or of all rows if the condition is null. A condition is identified
+ * by its object.
+ */
 export interface RememberedCounts {
   /** Returns null if there is no count, or if a transaction has committed since. */
   find(collection: Collection, where: Where | null): number | null;

@@ -4,15 +4,18 @@ import type { Statements } from "../connection/connection.ts";
 /** Tables with at most this many rows are counted. Counting them takes at most a tenth of a millisecond. */
 const mostCounted = 10_000;
 
-/** The number of sampled keys. If one sampled key in twenty exists, three of four estimates are wrong by less than a tenth. */
+/**
+ * The number of sampled keys. If one sampled key in twenty exists, three of four estimates are wrong by less than a
+ * tenth.
+ */
 const samples = 2000;
 
 /** Steps of the golden ratio spread the samples evenly, and they match no regular pattern of keys. */
 const golden = (Math.sqrt(5) - 1) / 2;
 
 /**
- * Returns the number of rows in a table. For a large table, estimates it: samples keys between the first and the last, and counts the keys
- * that exist. Returns null if the keys are not integers, or if too few of them exist.
+ * Returns the number of rows in a table. For a large table, estimates it: samples keys between the first and the last,
+ * and counts the keys that exist. Returns null if the keys are not integers, or if too few of them exist.
  */
 export function estimateRows({ name, collection }: Table, statements: Statements): number | null {
   const few = statements("few", () => `SELECT count(*) FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1})`);

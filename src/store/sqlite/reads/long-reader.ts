@@ -40,14 +40,17 @@ export type FromLongReader =
 class Overdue extends Error {}
 
 /**
- * How long a statement runs before the thread sleeps, in milliseconds. Without the sleep, it would delay the thread that answers requests:
- * on two cores, Linux lets even a thread of the lowest priority run for about 1.4 ms at a time.
+ * How long a statement runs before the thread sleeps, in milliseconds. Without the sleep, it would delay the thread
+ * that answers requests: on two cores, Linux lets even a thread of the lowest priority run for about 1.4 ms at a time.
  */
 const stepMs = 0.5;
 /** How long the thread then sleeps, in milliseconds. Linux adds about 0.1 ms. */
 const pauseMs = 0.05;
 
-/** Runs the thread for long reads. `node:sqlite` cannot interrupt a statement, so the statements themselves check the clock. */
+/**
+ * Runs the thread for long reads. `node:sqlite` cannot interrupt a statement, so the statements themselves check the
+ * clock.
+ */
 function read(port: MessagePort, { path, collections, limitMs }: LongReaderData): void {
   const byName = new Map(collections.map((each) => [each.name, each]));
   let opened: { readonly database: DatabaseSync; readonly reader: SQLiteReader } | null = null;

@@ -17,7 +17,8 @@ test("keeps the event loop free during a long read", async (t) => {
   t.after(() => reads.close());
   const count = (): Promise<number> => reads.read("count", { collection: people, where });
   await count();
-  // Takes the smallest of three measurements: the CPU clock of a thread counts in ticks, and other programs use the machine too.
+  // Takes the smallest of three measurements: the CPU clock of a thread counts in ticks, and other programs use the
+  // machine too.
   let least = Infinity;
 
   for (let times = 0; times < 3 && least >= 20_000; times++) {

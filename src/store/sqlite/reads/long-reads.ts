@@ -14,7 +14,10 @@ export interface LongReads {
   close(): Promise<void>;
 }
 
-/** The maximum number of threads. A caller has at most two long reads at a time, so at least two callers are served at the same time. */
+/**
+ * The maximum number of threads. A caller has at most two long reads at a time, so at least two callers are served at
+ * the same time.
+ */
 const mostThreads = 4;
 
 /** The number of reads that may wait for a thread. */
@@ -35,7 +38,10 @@ interface Thread {
   idleTimer: NodeJS.Timeout | null;
 }
 
-/** Creates the threads for long reads. Each one starts when it is first needed. A thread keeps the process alive only during a read. */
+/**
+ * Creates the threads for long reads. Each one starts when it is first needed. A thread keeps the process alive only
+ * during a read.
+ */
 export function longReads(data: LongReaderData): LongReads {
   const threads = new Set<Thread>();
   const waiting: WaitingRead[] = [];

@@ -7,8 +7,8 @@ import { rememberedPages } from "./pages.ts";
 import type { SQLiteReader } from "./reader.ts";
 
 /**
- * Returns the reads of the store. Long reads (`long`) run in separate threads, and all other reads in this thread. The pages and counts of
- * long reads are cached.
+ * Returns the reads of the store. Long reads (`long`) run in separate threads, and all other reads in this thread. The
+ * pages and counts of long reads are cached.
  */
 export function offloadReads(
   reader: SQLiteReader,

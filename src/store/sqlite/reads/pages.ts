@@ -12,7 +12,10 @@ export type ReadPage = (table: Table, statements: Statements, query: ListQuery) 
 /** The maximum length of a cached page, in characters. */
 const longestRemembered = 64 * 1024;
 
-/** The cached pages of queries that are marked as repeated. A query is identified by its object. Pages of other queries are not cached. */
+/**
+ * The cached pages of queries that are marked as repeated. A query is identified by its object. Pages of other queries
+ * are not cached.
+ */
 export interface RememberedPages {
   /** Returns null if there is no page, or if a transaction has committed since. */
   find(query: ListQuery): ListText | null;
@@ -21,8 +24,8 @@ export interface RememberedPages {
 }
 
 /**
- * Caches each page as long as its query object exists and no transaction has committed. A query of an existing table is a new object each
- * time (`prefixing`), so its pages are not cached: the rows of a view may change without a commit.
+ * Caches each page as long as its query object exists and no transaction has committed. A query of an existing table is
+ * a new object each time (`prefixing`), so its pages are not cached: the rows of a view may change without a commit.
  */
 export function rememberedPages(version: () => number): RememberedPages {
   const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
@@ -83,8 +86,8 @@ function prepareShown(table: Table, names: readonly string[] | undefined): Selec
 }
 
 /**
- * Returns true if the sorted values of the first and the last row can be read from the text of a page. Returns false with `maxLength`,
- * because the page may then end early.
+ * Returns true if the sorted values of the first and the last row can be read from the text of a page. Returns false
+ * with `maxLength`, because the page may then end early.
  */
 function hasSortedValues({ columns, isFlat }: SelectedColumns, { sort, maxLength }: ListQuery): boolean {
   return maxLength === undefined && isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
@@ -105,8 +108,8 @@ function compileText(table: Table, query: ListQuery, shown: SelectedColumns, res
 }
 
 /**
- * Returns true if SQL converts each row to JSON when it reads the row, which costs a fifteenth less. Returns false if many rows may be
- * sorted first, or if a value may be refused. SQL then converts only the rows of the page.
+ * Returns true if SQL converts each row to JSON when it reads the row, which costs a fifteenth less. Returns false if
+ * many rows may be sorted first, or if a value may be refused. SQL then converts only the rows of the page.
  */
 function isWrittenAsRead({ existing, computed }: Table, { long }: ListQuery): boolean {
   return long !== true && existing === null && computed.length === 0;
@@ -127,8 +130,9 @@ function compilePageRest(table: Table, query: ListQuery, parameters: BoundValues
 }
 
 /**
- * Returns a column that no index contains. Without it, SQLite may read and sort a whole index that contains all columns of the query,
- * instead of reading rows in the order of another index. For a page from 100,000 rows, this takes 90 ms instead of 0.3 ms.
+ * Returns a column that no index contains. Without it, SQLite may read and sort a whole index that contains all columns
+ * of the query, instead of reading rows in the order of another index. For a page from 100,000 rows, this takes 90 ms
+ * instead of 0.3 ms.
  */
 function outsideIndexes({ existing, revision }: Table): string {
   return existing === null ? `, ${revision}` : "";
@@ -201,9 +205,9 @@ interface Ends {
 }
 
 /**
- * A page that reads the sorted values of its first and last row only when they are needed, because most callers need only one of these rows
- * or none. It is a class, because V8 creates a description for each object literal with getters. This description would keep the page in
- * memory until a full garbage collection.
+ * A page that reads the sorted values of its first and last row only when they are needed, because most callers need
+ * only one of these rows or none. It is a class, because V8 creates a description for each object literal with getters.
+ * This description would keep the page in memory until a full garbage collection.
  */
 class Page implements ListText {
   readonly json: string;
@@ -230,8 +234,8 @@ class Page implements ListText {
 const nothing: ListText = { json: "[]", count: 0, more: false, first: null, last: null };
 
 /**
- * Returns the sorted values of a record. If the list is sorted by id and the record starts with its id, reads the id without parsing the
- * whole record.
+ * Returns the sorted values of a record. If the list is sorted by id and the record starts with its id, reads the id
+ * without parsing the whole record.
  */
 function readEnd(record: string, query: ListQuery): readonly Value[] {
   const { sort } = query;

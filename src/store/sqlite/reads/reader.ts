@@ -73,7 +73,8 @@ export function createReader(options: ReaderOptions): SQLiteReader {
   }
 
   /**
-   * Returns a read that first calls `ready` and converts errors. `find` and `findBy` do both directly, because they are called more often.
+   * Returns a read that first calls `ready` and converts errors. `find` and `findBy` do both directly, because they are
+   * called more often.
    */
   function guarded<A extends readonly unknown[], R>(read: (...parameters: A) => R): (...parameters: A) => R {
     return (...parameters) => {

@@ -19,13 +19,15 @@ const BYTES_OF_CHARACTER = 3;
 const BESIDE_RECORDS = 16;
 
 /**
- * The smallest limit, in bytes. SQLite's limit also applies to each value that a statement reads, even if the value is not in the result.
+ * The smallest limit, in bytes. SQLite's limit also applies to each value that a statement reads, even if the value is
+ * not in the result.
  */
 const LEAST_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the related records of all keys as one text, which costs a tenth less than a row for each key. SQLite stops if the text exceeds a
- * limit, and this function then returns null. In Node 24, a connection has no such limit, so each key is read separately.
+ * Reads the related records of all keys as one text, which costs a tenth less than a row for each key. SQLite stops if
+ * the text exceeds a limit, and this function then returns null. In Node 24, a connection has no such limit, so each
+ * key is read separately.
  */
 export function readRelated(
   {
@@ -67,7 +69,10 @@ export function readRelated(
   return batches.every(take) ? related : null;
 }
 
-/** Reads a text of at most this number of bytes. Returns null if the text is longer. SQLite detects this while it builds the text. */
+/**
+ * Reads a text of at most this number of bytes. Returns null if the text is longer. SQLite detects this while it builds
+ * the text.
+ */
 function atMost(database: DatabaseSync, bytes: number, read: () => string): string | null {
   const limits = findLimits(database);
   if (limits === null) return read();

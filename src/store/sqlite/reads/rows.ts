@@ -12,8 +12,8 @@ const longestRow = 2048;
 export type ReadRow = (value: Cell, version: number) => FoundCells;
 
 /**
- * Caches each row until the next commit. Every request reads the caller's account, and reading a row from SQLite costs ten times as much as
- * a lookup in this cache.
+ * Caches each row until the next commit. Every request reads the caller's account, and reading a row from SQLite costs
+ * ten times as much as a lookup in this cache.
  */
 export function rememberedRows(statement: PreparedStatement): ReadRow {
   const rows = new Map<Cell, FoundCells>();

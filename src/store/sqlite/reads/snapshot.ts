@@ -1,13 +1,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prepare } from "../connection/connection.ts";
 
-/** The maximum age at which a snapshot is still used, in milliseconds. It matters if one turn of the event loop takes long. */
+/**
+ * The maximum age at which a snapshot is still used, in milliseconds. It matters if one turn of the event loop takes
+ * long.
+ */
 const longestMs = 1;
 
 /** The number of commits that were acknowledged in this process, by any store. */
 let acknowledged = 0;
 
-/** Makes the next read use a new snapshot. Called before a commit is acknowledged, so that the client can read its own write. */
+/**
+ * Makes the next read use a new snapshot. Called before a commit is acknowledged, so that the client can read its own
+ * write.
+ */
 export function acknowledgeCommit(): void {
   acknowledged++;
 }
@@ -20,9 +26,10 @@ export interface Snapshot {
 }
 
 /**
- * Shares a snapshot between the reads of one turn of the event loop. A read with a separate snapshot needs three more system calls and
- * takes four times as long. A snapshot is used until the end of the turn, for at most a millisecond, and not after this process has
- * acknowledged a commit. `begun` runs in each new snapshot. If it throws, the snapshot ends.
+ * Shares a snapshot between the reads of one turn of the event loop. A read with a separate snapshot needs three more
+ * system calls and takes four times as long. A snapshot is used until the end of the turn, for at most a millisecond,
+ * and not after this process has acknowledged a commit. `begun` runs in each new snapshot. If it throws, the snapshot
+ * ends.
  */
 export function createSnapshot(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");

@@ -6,9 +6,13 @@ import type { Collection } from "../../store.ts";
 import { prepare } from "../connection/connection.ts";
 import { findCode } from "../connection/errors.ts";
 
-// Finds columns of other programs that a rebuilt table would lose, and triggers and views of other programs that would not work with it.
+// Finds columns of other programs that a rebuilt table would lose, and triggers and views of other programs that would
+// not work with it.
 
-/** Finds the columns of other programs that have more than a name and a type, for example a default. Returns a message for each. */
+/**
+ * Finds the columns of other programs that have more than a name and a type, for example a default. Returns a message
+ * for each.
+ */
 export function* findBound({ name: table, columns }: Collection, { types }: FoundTable): Script<readonly string[]> {
   const declared = new Set(columns.map(({ name }) => name));
   const found = yield* ask(
@@ -29,13 +33,14 @@ export function* findBound({ name: table, columns }: Collection, { types }: Foun
 }
 
 /**
- * The statements and views that do not compile, each with the error. The statements write to the migrated table and to every table with a
- * trigger, because any trigger may use the migrated table.
+ * The statements and views that do not compile, each with the error. The statements write to the migrated table and to
+ * every table with a trigger, because any trigger may use the migrated table.
  */
 export type Uncompiled = ReadonlyMap<string, string>;
 
 /**
- * Compiles every statement that could use the columns of the table. `EXPLAIN` compiles a statement with its triggers and does not run it.
+ * Compiles every statement that could use the columns of the table. `EXPLAIN` compiles a statement with its triggers
+ * and does not run it.
  */
 export function findUncompiled(database: DatabaseSync, table: string): Uncompiled {
   const views = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'view'").all();

@@ -49,8 +49,8 @@ function toDecimal(x: string, scale: number): Conversion {
   };
 }
 
-// SQLite turns February 29 of a common year into March 1. So a day fits only if it is unchanged after the conversion to a day number and
-// back.
+// SQLite turns February 29 of a common year into March 1. So a day fits only if it is unchanged after the conversion to
+// a day number and back.
 const isDay = (x: string): string => `date(julianday(${x})) IS ${x}`;
 const toDate = (x: string): Conversion => ({ fits: isDay(x), value: x });
 const toInstant = (x: string): Conversion => ({

@@ -3,8 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { StoreFull } from "../../store.ts";
 
 /**
- * The space that a migration leaves free, in bytes. The log of the running service needs it: a log that cannot be checkpointed grows with
- * every write, and SQLite starts a checkpoint at 4 MiB.
+ * The space that a migration leaves free, in bytes. The log of the running service needs it: a log that cannot be
+ * checkpointed grows with every write, and SQLite starts a checkpoint at 4 MiB.
  */
 const reserve = 16 << 20;
 

@@ -7,8 +7,8 @@ import { playOn, prepare } from "../connection/connection.ts";
 import { requireSpace } from "./disk-space.ts";
 import { FIRST_BATCH, inTransaction, nextBatchSize } from "./migration-lock.ts";
 
-// If SQLite drops a table, it reads all pages of the table, and writers wait. So the migration only renames the old table, which is fast,
-// and then deletes its rows in small steps. A later run continues an interrupted removal.
+// If SQLite drops a table, it reads all pages of the table, and writers wait. So the migration only renames the old
+// table, which is fast, and then deletes its rows in small steps. A later run continues an interrupted removal.
 
 /** The suffix of the names of tables that are being removed. */
 const suffix = "_gone";
@@ -27,16 +27,16 @@ export function* findLeftovers(collections?: readonly Pick<Collection, "name">[]
 }
 
 /**
- * Drops the renamed old tables of some collections in one step. This runs before the tables of these collections change, because the change
- * needs the names.
+ * Drops the renamed old tables of some collections in one step. This runs before the tables of these collections
+ * change, because the change needs the names.
  */
 export function* dropLeftovers(collections: readonly Pick<Collection, "name">[]): Script<void> {
   for (const table of yield* findLeftovers(collections)) yield* dropTable(table);
 }
 
 /**
- * Renames a table, if it exists, so that it can be removed later. The new name follows from `of`: the name of the table, or for an
- * unfinished copy the name of the table that the copy would have replaced.
+ * Renames a table, if it exists, so that it can be removed later. The new name follows from `of`: the name of the
+ * table, or for an unfinished copy the name of the table that the copy would have replaced.
  */
 export function renameAside(database: DatabaseSync, table: string, of = table): void {
   const there = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
@@ -49,9 +49,9 @@ export function renameAside(database: DatabaseSync, table: string, of = table): 
 }
 
 /**
- * Creates triggers for a renamed old table whose rows refer to other tables. Before a referenced row is deleted, a trigger deletes the rows
- * of the old table that refer to it. Otherwise these unused rows would block the deletion. The referenced tables already have their final
- * names.
+ * Creates triggers for a renamed old table whose rows refer to other tables. Before a referenced row is deleted, a
+ * trigger deletes the rows of the old table that refer to it. Otherwise these unused rows would block the deletion. The
+ * referenced tables already have their final names.
  */
 export function letGo(database: DatabaseSync, of: string): void {
   const gone = formatGoneTable(of);
@@ -74,8 +74,8 @@ export function* dropTriggers(beginning: string): Script<void> {
 }
 
 /**
- * Removes renamed old tables in steps of some milliseconds, while clients write. A later run continues an interrupted removal. `report`
- * receives the number of removed rows.
+ * Removes renamed old tables in steps of some milliseconds, while clients write. A later run continues an interrupted
+ * removal. `report` receives the number of removed rows.
  */
 export async function removeLeftovers(
   database: DatabaseSync,
@@ -101,8 +101,8 @@ export async function removeLeftovers(
 }
 
 /**
- * Runs one step of the removal while writers wait, and then pauses for as long as the step took, so that clients can write. Returns the
- * duration of the step, in milliseconds.
+ * Runs one step of the removal while writers wait, and then pauses for as long as the step took, so that clients can
+ * write. Returns the duration of the step, in milliseconds.
  */
 async function removing(database: DatabaseSync, task: () => void): Promise<number> {
   const took = await inTransaction(database, () => {
@@ -122,9 +122,10 @@ function countRows(database: DatabaseSync, table: string): number {
 }
 
 /**
- * Returns the indexes that the removal does not need. The index entries of a few rows are spread over many pages, and each of these pages
- * must be written: with three such indexes, a row takes a hundred times as long. Dropping a whole index takes some milliseconds. Indexes
- * that begin with a reference stay, because SQLite uses them when a referenced row is deleted.
+ * Returns the indexes that the removal does not need. The index entries of a few rows are spread over many pages, and
+ * each of these pages must be written: with three such indexes, a row takes a hundred times as long. Dropping a whole
+ * index takes some milliseconds. Indexes that begin with a reference stay, because SQLite uses them when a referenced
+ * row is deleted.
  */
 function uselessIndexes(database: DatabaseSync, table: string): readonly string[] {
   return prepare(

@@ -11,7 +11,8 @@ import { pauseThread } from "../connection/thread.ts";
 const longestWaitMs = 60_000;
 
 /**
- * The number of rows in the first batch. Later batches have fewer rows than this only if a batch takes more than four times `portionMs`.
+ * The number of rows in the first batch. Later batches have fewer rows than this only if a batch takes more than four
+ * times `portionMs`.
  */
 export const FIRST_BATCH = 100;
 const mostRows = 2000;
@@ -19,8 +20,8 @@ const mostRows = 2000;
 const portionMs = 15;
 
 /**
- * Returns the number of rows in the next batch, given the rows and the duration of the last one. The next batch has at most twice as many
- * rows, because they may be larger.
+ * Returns the number of rows in the next batch, given the rows and the duration of the last one. The next batch has at
+ * most twice as many rows, because they may be larger.
  */
 export function nextBatchSize(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * portionMs) / Math.max(tookMs, 1));
@@ -30,16 +31,16 @@ export function nextBatchSize(rows: number, tookMs: number): number {
 }
 
 /**
- * Thrown if existing rows cannot be converted to the declaration. After an error with another cause, for example a full disk or a lock, the
- * next attempt continues with the rows that are already copied.
+ * Thrown if existing rows cannot be converted to the declaration. After an error with another cause, for example a full
+ * disk or a lock, the next attempt continues with the rows that are already copied.
  */
 export class RowsDoNotFit extends Error {
   override readonly name = "Unfit";
 }
 
 /**
- * Takes the lock for migrations, because only one migration may run at a time. Returns a function that releases the lock. The lock is on a
- * file next to the database. The operating system releases it when the process exits.
+ * Takes the lock for migrations, because only one migration may run at a time. Returns a function that releases the
+ * lock. The lock is on a file next to the database. The operating system releases it when the process exits.
  */
 export function takeMigrationLock(path: string): () => void {
   const file = `${path}.migrating`;
@@ -70,7 +71,10 @@ export async function inTransaction<T>(database: DatabaseSync, task: () => T): P
   }
 }
 
-/** Runs a task in a transaction, as soon as no other connection writes. Throws `RowsDoNotFit` if the rows cause an error. */
+/**
+ * Runs a task in a transaction, as soon as no other connection writes. Throws `RowsDoNotFit` if the rows cause an
+ * error.
+ */
 export function runStep<T>(database: DatabaseSync, task: () => T): Promise<T> {
   return inTransaction(database, () => {
     try {
@@ -83,8 +87,9 @@ export function runStep<T>(database: DatabaseSync, task: () => T): Promise<T> {
 }
 
 /**
- * Begins a write transaction as soon as no other connection writes. A busy service unlocks the file only for a moment between two groups of
- * writes. A waiting SQLite tries again only ten times a second and almost always misses that moment.
+ * Begins a write transaction as soon as no other connection writes. A busy service unlocks the file only for a moment
+ * between two groups of writes. A waiting SQLite tries again only ten times a second and almost always misses that
+ * moment.
  */
 async function beginWhenFree(database: DatabaseSync): Promise<void> {
   const start = performance.now();

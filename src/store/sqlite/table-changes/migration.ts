@@ -23,8 +23,8 @@ export const sqliteSchema: SchemaDialect = {
   convert,
   convertOrFail,
   version,
-  // Tables that the operator's views use may be rebuilt and dropped. `legacy_alter_table` keeps SQLite from checking these views.
-  // References are checked only at the end.
+  // Tables that the operator's views use may be rebuilt and dropped. `legacy_alter_table` keeps SQLite from checking
+  // these views. References are checked only at the end.
   begin: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN IMMEDIATE",
   makeOwnTables,
   findVersion,
@@ -127,8 +127,8 @@ function needsRebuild(collection: Collection, found: FoundTable): boolean {
 }
 
 /**
- * Returns the statements that copy the rows into a new table with the declared columns. The new table also gets the columns that are no
- * longer declared.
+ * Returns the statements that copy the rows into a new table with the declared columns. The new table also gets the
+ * columns that are no longer declared.
  */
 function rebuild(collection: Collection, found: FoundTable): string[] {
   const [table, fresh] = [quote(collection.name), quote(`_${collection.name}`)];

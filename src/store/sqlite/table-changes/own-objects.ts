@@ -6,7 +6,8 @@ import type { Collection } from "../../store.ts";
 import { isStoreFailure } from "../connection/errors.ts";
 import { leftoverPrefix } from "./leftover-tables.ts";
 
-// Finds the indexes and triggers that other programs have added to a table. A migration creates them on the new table too.
+// Finds the indexes and triggers that other programs have added to a table. A migration creates them on the new table
+// too.
 
 /** An index or trigger of another program, with its original SQL. */
 export interface OwnObject {
@@ -23,8 +24,8 @@ export function findObjects({ name }: Pick<Collection, "name">): Statement {
 }
 
 /**
- * Returns the SQL of the indexes and triggers of other programs, and of the triggers of a migration. Leaves out the store's own indexes and
- * the triggers of the word index.
+ * Returns the SQL of the indexes and triggers of other programs, and of the triggers of a migration. Leaves out the
+ * store's own indexes and the triggers of the word index.
  */
 export function listOtherObjects({ name }: Collection, found: readonly NamedRow[]): readonly string[] {
   return filterOtherObjects(name, found).map(({ sql }) => String(sql));
@@ -52,7 +53,10 @@ function filterOtherObjects(table: string, found: readonly NamedRow[]): readonly
 const aName = /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[\](),;]+/.source;
 const beginning = new RegExp(`^(CREATE (?:UNIQUE )?INDEX )(?:${aName})(\\s+ON\\s+)(?:${aName})(?=[\\s(])`, "i");
 
-/** Returns a free name for an index. Index names alternate between two forms, because the index of the old table still exists. */
+/**
+ * Returns a free name for an index. Index names alternate between two forms, because the index of the old table still
+ * exists.
+ */
 export function freeName(index: string, taken: ReadonlySet<string>): string {
   const name = declaredName(index);
   return taken.has(name) ? otherName(name) : name;

@@ -17,7 +17,10 @@ import { freeName, type ownObjects } from "./own-objects.ts";
 /** Returns the SQL of the condition that selects the rows, given the SQL of their key. */
 export type Which = (id: string) => string;
 
-/** The shadow of a table: the new table that a migration fills while clients still use the old one, with the SQL that fills it. */
+/**
+ * The shadow of a table: the new table that a migration fills while clients still use the old one, with the SQL that
+ * fills it.
+ */
 export interface Shadow {
   /** The quoted name of the new table. */
   readonly name: string;
@@ -29,7 +32,10 @@ export interface Shadow {
   copy(where: Which): string;
   /** Returns the SQL that counts the matching rows with a missing or different copy. */
   differing(where: Which): string;
-  /** Returns the SQL that finds matching copies that refer to a missing row. Returns null if the migration adds no references. */
+  /**
+   * Returns the SQL that finds matching copies that refer to a missing row. Returns null if the migration adds no
+   * references.
+   */
   dangling(where: Which): string | null;
   /** The functions of the program that `copy` calls. Each receives the cells of a row and returns the new value. */
   readonly functions: ReadonlyMap<string, (...cells: unknown[]) => unknown>;
@@ -39,7 +45,10 @@ export interface Shadow {
 interface DatabaseObjects {
   readonly indexes: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
-  /** True if the copy contains folded values (without differences of case). Only a function of this program can compute them. */
+  /**
+   * True if the copy contains folded values (without differences of case). Only a function of this program can compute
+   * them.
+   */
   readonly folds: boolean;
 }
 
@@ -103,10 +112,16 @@ export function shadowFor(
 
 const lastRevision = "SELECT revision FROM latchkey_revision";
 
-/** The SQL that increases the revision. If the migration changes the records, `copy` gives the new revision to the copied rows. */
+/**
+ * The SQL that increases the revision. If the migration changes the records, `copy` gives the new revision to the
+ * copied rows.
+ */
 export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 1";
 
-/** Returns a script that an operator can run without Latchkey. Returns null if a function of the program computes values. */
+/**
+ * Returns a script that an operator can run without Latchkey. Returns null if a function of the program computes
+ * values.
+ */
 export function rebuildByHand(
   schema: SchemaDialect,
   plan: TablePlan,
@@ -211,9 +226,9 @@ export function namesFor({ name }: Collection): {
 }
 
 /**
- * Returns the triggers that keep the copy up to date. If a row changes or is deleted, its copy is deleted immediately, because it could
- * refer to rows that no longer exist. A changed row is recorded, and the migration copies it again later. The triggers call no function of
- * Latchkey, so that other programs can also write.
+ * Returns the triggers that keep the copy up to date. If a row changes or is deleted, its copy is deleted immediately,
+ * because it could refer to rows that no longer exist. A changed row is recorded, and the migration copies it again
+ * later. The triggers call no function of Latchkey, so that other programs can also write.
  */
 function triggersOn(collection: Collection): readonly string[] {
   const names = namesFor(collection);
@@ -246,8 +261,9 @@ function newReferences({ collection, found }: TablePlan): readonly NewReference[
 }
 
 /**
- * Returns a trigger for a new reference. Before a row of the target is deleted, the trigger deletes the copies that refer to it and records
- * their ids, so that they are copied again. Otherwise a copy would block a deletion that the old table allows.
+ * Returns a trigger for a new reference. Before a row of the target is deleted, the trigger deletes the copies that
+ * refer to it and records their ids, so that they are copied again. Otherwise a copy would block a deletion that the
+ * old table allows.
  */
 function compileDeletionTrigger(collection: Collection, { column, target }: NewReference): string {
   const { copy, moved, triggersPrefix } = namesFor(collection);

@@ -16,8 +16,8 @@ const cannotOpen = 14;
 const notADatabase = 26;
 
 /**
- * Opens a database for writing. Throws if another process has it open. Until the connection is closed, no other process can read or write
- * the file.
+ * Opens a database for writing. Throws if another process has it open. Until the connection is closed, no other process
+ * can read or write the file.
  */
 export function openAlone(path: string): DatabaseSync {
   requireFile(path);
@@ -28,7 +28,8 @@ export function openAlone(path: string): DatabaseSync {
 function keepOthersOut(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: patienceMs, returnArrays: true });
   try {
-    // If this mode is set before the first access, the transaction locks the whole file. It fails if another connection is open.
+    // If this mode is set before the first access, the transaction locks the whole file. It fails if another connection
+    // is open.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
     return database;
   } catch (error) {
@@ -54,8 +55,8 @@ export async function reading<T>(
 }
 
 /**
- * Locks the file, so that no other process can use it. An empty file is locked too, because another process could create a database in it.
- * Returns null if there is no file, or if it is so damaged that no process can be using it.
+ * Locks the file, so that no other process can use it. An empty file is locked too, because another process could
+ * create a database in it. Returns null if there is no file, or if it is so damaged that no process can be using it.
  */
 export function lockFile(place: string): DatabaseSync | null {
   if (!existsSync(place)) return null;
@@ -77,8 +78,8 @@ export function mergeLog(database: DatabaseSync): boolean {
 }
 
 /**
- * Throws if the file does not exist, is empty or cannot be read. Otherwise SQLite would create a missing file, create a database in an
- * empty file, or wait until another program writes to a pipe.
+ * Throws if the file does not exist, is empty or cannot be read. Otherwise SQLite would create a missing file, create a
+ * database in an empty file, or wait until another program writes to a pipe.
  */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new CopyError("not_latchkey", `There is no file ${path}.`);
@@ -117,7 +118,10 @@ export function openingError(error: unknown, path: string): unknown {
   return unreadable(error, path) ?? (isStoreFailure(error) ? unavailable(error) : error);
 }
 
-/** Returns the `CopyError` for a file that is damaged or not a SQLite database. Returns null for an error with another cause. */
+/**
+ * Returns the `CopyError` for a file that is damaged or not a SQLite database. Returns null for an error with another
+ * cause.
+ */
 export function unreadable(error: unknown, path: string): CopyError | null {
   const found = (findCode(error) ?? 0) & 0xff;
   const cause = { cause: error };

@@ -13,7 +13,9 @@ const rate = 1000;
 /** Receives the number of copied pages and of all pages. */
 export type ReportPages = (done: number, total: number) => void;
 
-/** Writes one state of a database into a separate file, while clients write. Returns the size of that file, in bytes. */
+/**
+ * Writes one state of a database into a separate file, while clients write. Returns the size of that file, in bytes.
+ */
 export async function backupFile(path: string, to: string, replace: boolean, report: ReportPages): Promise<number> {
   requireFile(path);
   const place = placeOfCopy(to);
@@ -40,15 +42,18 @@ export async function backupFile(path: string, to: string, replace: boolean, rep
 }
 
 /**
- * Deletes the log and other files of SQLite next to a file that is about to be replaced, because SQLite would mix them with the new file.
- * The log is first merged into the old file, which stays complete until it is replaced.
+ * Deletes the log and other files of SQLite next to a file that is about to be replaced, because SQLite would mix them
+ * with the new file. The log is first merged into the old file, which stays complete until it is replaced.
  */
 function removeLog(place: string, held: DatabaseSync | null): void {
   if (held !== null) mergeLog(held);
   for (const suffix of companions) rmSync(place + suffix, { force: true });
 }
 
-/** Copies one state of a database into a single file without a log, and checks the whole copy. Returns the version of its tables. */
+/**
+ * Copies one state of a database into a single file without a log, and checks the whole copy. Returns the version of
+ * its tables.
+ */
 export async function copyFile(path: string, to: string, report: ReportPages): Promise<number> {
   createFile(to);
   await reading(path, (source) => {

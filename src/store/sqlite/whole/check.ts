@@ -13,8 +13,8 @@ import { contentIn } from "./source.ts";
 const most = 20;
 
 /**
- * Checks all tables of a file, also while it is in use. Checks one table at a time, so that the log can restart between two checks. Calls
- * `report` with the number of finished tables.
+ * Checks all tables of a file, also while it is in use. Checks one table at a time, so that the log can restart between
+ * two checks. Calls `report` with the number of finished tables.
  */
 export function checkFile(
   path: string,
@@ -61,8 +61,8 @@ function problemsOfTable(database: DatabaseSync, name: string): string[] {
 }
 
 /**
- * Returns the damage that SQLite finds in one table and its indexes (`of` is a name), or in the whole file (`of` is the maximum number of
- * problems).
+ * Returns the damage that SQLite finds in one table and its indexes (`of` is a name), or in the whole file (`of` is the
+ * maximum number of problems).
  */
 function findDamage(database: DatabaseSync, of: string): string[] {
   const said = prepare(database, `PRAGMA integrity_check(${of})`).all();

@@ -7,12 +7,15 @@ import { storeError } from "../connection/errors.ts";
 import { isTaken, renameNew } from "./naming.ts";
 
 /**
- * A new file with a temporary name in the folder of its final path. It gets its final name when it is complete, so that no reader finds an
- * incomplete file there.
+ * A new file with a temporary name in the folder of its final path. It gets its final name when it is complete, so that
+ * no reader finds an incomplete file there.
  */
 export interface Draft {
   readonly path: string;
-  /** Renames the file to its final path and syncs the folder. If `replace` is false (the default), throws if another file exists there. */
+  /**
+   * Renames the file to its final path and syncs the folder. If `replace` is false (the default), throws if another
+   * file exists there.
+   */
   keep(options?: { readonly replace?: boolean }): void;
   /** Deletes the draft. Does nothing after `keep`. */
   discard(): void;
@@ -72,8 +75,8 @@ export function takenMeanwhile(place: string, cause?: unknown): CopyError {
 }
 
 /**
- * Syncs a file or a directory. A new name is safely on the disk only after its directory is synced. Does nothing on Windows, which does
- * that itself.
+ * Syncs a file or a directory. A new name is safely on the disk only after its directory is synced. Does nothing on
+ * Windows, which does that itself.
  */
 export function flush(path: string): void {
   if (process.platform === "win32") return;

@@ -3,8 +3,8 @@ import { quote } from "../../sql/language/names.ts";
 import { openAlone, loadVersion } from "./alone.ts";
 
 /**
- * Deletes every row of these tables and the rows that depend on them, in one transaction. Returns the number of deleted rows of these
- * tables.
+ * Deletes every row of these tables and the rows that depend on them, in one transaction. Returns the number of deleted
+ * rows of these tables.
  */
 export function emptyFile(path: string, tables: readonly string[]): number {
   const database = openAlone(path);

@@ -4,8 +4,9 @@ import { requirePlace, sqliteFileProblems } from "../file/reaching.ts";
 import { companions } from "./draft.ts";
 
 /**
- * Returns the path for a copy, with links resolved. Throws `CopyError` if no file can be there, or if SQLite would mix the copy with a
- * database. SQLite deletes a file that has the name of another database's log. It also applies an old log to a new database of that name.
+ * Returns the path for a copy, with links resolved. Throws `CopyError` if no file can be there, or if SQLite would mix
+ * the copy with a database. SQLite deletes a file that has the name of another database's log. It also applies an old
+ * log to a new database of that name.
  */
 export function placeOfCopy(named: string): string {
   const place = placeToWrite(named);

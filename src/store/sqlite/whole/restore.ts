@@ -14,14 +14,14 @@ import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
 
 /**
- * The number that is added to the revision of a backup if the current revision cannot be read. No service makes this many changes after a
- * backup.
+ * The number that is added to the revision of a backup if the current revision cannot be read. No service makes this
+ * many changes after a backup.
  */
 const unknownRevisions = 1_000_000_000;
 
 /**
- * A backup that was copied and checked, but does not replace the current file yet. No other process can open the current file in the
- * meantime.
+ * A backup that was copied and checked, but does not replace the current file yet. No other process can open the
+ * current file in the meantime.
  */
 export interface Restoring {
   /** The path of the copy. The caller may still change the copy. */
@@ -86,8 +86,8 @@ export async function beginRestore(file: string, named: string, report: ReportPa
 }
 
 /**
- * Gives the old file a second name and returns true, so that its path always leads to a file. On a disk without hard links, renames the old
- * file and returns false.
+ * Gives the old file a second name and returns true, so that its path always leads to a file. On a disk without hard
+ * links, renames the old file and returns false.
  */
 function putAside(place: string, aside: string): boolean {
   const stays = addHardLink(place, aside);
@@ -96,8 +96,8 @@ function putAside(place: string, aside: string): boolean {
 }
 
 /**
- * Renames the log and other files of SQLite like the old file, even if the old file is missing. Otherwise SQLite would mix them with the
- * new file. Deletes them if the old file contains the content of its log (`isWhole`).
+ * Renames the log and other files of SQLite like the old file, even if the old file is missing. Otherwise SQLite would
+ * mix them with the new file. Deletes them if the old file contains the content of its log (`isWhole`).
  */
 function putLogAside(place: string, aside: string, isWhole: boolean): void {
   for (const suffix of companions) {
@@ -108,8 +108,8 @@ function putLogAside(place: string, aside: string, isWhole: boolean): void {
 }
 
 /**
- * Moves the copy to its path after the old file was renamed. If a service has created a database there in the meantime, throws and keeps
- * that database.
+ * Moves the copy to its path after the old file was renamed. If a service has created a database there in the meantime,
+ * throws and keeps that database.
  */
 function putIntoEmptyPlace(draft: Draft, place: string, aside: string): void {
   try {
@@ -134,8 +134,8 @@ function contentOfHeld(held: DatabaseSync | null, place: string): Content | null
 }
 
 /**
- * Raises the counters of the copy above those of the old file. Otherwise revisions and keys could be used twice: a client may still have an
- * ETag of a lost state, or the id of a lost row. Returns the collections of the copy.
+ * Raises the counters of the copy above those of the old file. Otherwise revisions and keys could be used twice: a
+ * client may still have an ETag of a lost state, or the id of a lost row. Returns the collections of the copy.
  */
 async function raiseCounters(path: string, before: Content | null): Promise<readonly Collection[]> {
   const database = connect(path);

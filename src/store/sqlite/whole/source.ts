@@ -6,7 +6,10 @@ import { playOn, sendTo } from "../connection/connection.ts";
 import { sqliteSchema } from "../table-changes/migration.ts";
 import { openAlone, openingError, loadVersion } from "./alone.ts";
 
-/** Opens a file to copy it. Until the source is closed, no other connection can open the file, so the copy contains every write. */
+/**
+ * Opens a file to copy it. Until the source is closed, no other connection can open the file, so the copy contains
+ * every write.
+ */
 export function openSource(path: string): StoreSource {
   const database = openAlone(path);
   try {
@@ -25,8 +28,8 @@ export function contentIn(database: DatabaseSync): Content {
 }
 
 /**
- * Returns every collection whose declaration is stored in the database. Throws `CopyError` if a table of Latchkey has no stored
- * declaration.
+ * Returns every collection whose declaration is stored in the database. Throws `CopyError` if a table of Latchkey has
+ * no stored declaration.
  */
 export function rememberedIn(database: DatabaseSync): readonly Collection[] {
   return playOn(database, rememberedCollections(sqliteSchema));

@@ -10,8 +10,8 @@ import { rememberedIn } from "./source.ts";
 import { sizeOfTree, type TreeSize } from "./trees.ts";
 
 /**
- * The time limit for reading the pages of all tables, in milliseconds. All pages are read in one snapshot, and the log cannot restart in
- * the meantime.
+ * The time limit for reading the pages of all tables, in milliseconds. All pages are read in one snapshot, and the log
+ * cannot restart in the meantime.
  */
 const patienceMs = 700;
 

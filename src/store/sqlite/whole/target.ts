@@ -33,8 +33,8 @@ function begin({ path, discard, convertError }: Draft): DatabaseSync {
   try {
     createFile(path);
     const database = connect(path);
-    // References are not enforced here, because a row may refer to a row that is copied later. Nothing is synced here, because the file is
-    // deleted if the copy is interrupted.
+    // References are not enforced here, because a row may refer to a row that is copied later. Nothing is synced here,
+    // because the file is deleted if the copy is interrupted.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
     return database;
   } catch (error) {

@@ -16,9 +16,10 @@ type Page = [path: string, type: "internal" | "leaf" | "overflow", cells: number
 const fewestPages = 100;
 
 /**
- * Counts the entries and the bytes of a tree by reading its pages, which is ten times as fast as counting rows. `isByNumber` is true for a
- * table whose inner pages have no rows. The pages come in the order of the keys, and each inner page has the number of its children. So if
- * the time limit ends the reading, the position of the last page shows which part of the leaves was read.
+ * Counts the entries and the bytes of a tree by reading its pages, which is ten times as fast as counting rows.
+ * `isByNumber` is true for a table whose inner pages have no rows. The pages come in the order of the keys, and each
+ * inner page has the number of its children. So if the time limit ends the reading, the position of the last page shows
+ * which part of the leaves was read.
  */
 export function sizeOfTree(database: DatabaseSync, name: string, isByNumber: boolean, until: number): TreeSize {
   const pages = prepare(database, "SELECT path, pagetype, ncell, pgsize FROM dbstat WHERE name = ?").iterate(name);

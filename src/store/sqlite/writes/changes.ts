@@ -29,7 +29,8 @@ export interface Changes {
   /** Makes the change with the index `at`. `keys` are the keys of the rows from the changes before it. */
   make(change: RowChange, at: number, keys: readonly (Key | null)[]): CompletedChange | Refusal;
   /**
-   * Returns the refusal if SQLite has found a violated reference at the end of the transaction. Returns null if the reference is unknown.
+   * Returns the refusal if SQLite has found a violated reference at the end of the transaction. Returns null if the
+   * reference is unknown.
    */
   brokenAtEnd(changes: readonly NamedChange[]): Refusal | null;
   /** Reads a row with the columns of `shown`. Default: all columns. */
@@ -121,13 +122,18 @@ function keyIsTaken({ counters, notes }: Omit<Inserting, "statements">, table: T
   if (table.isSearched) notes.add(table, key);
 }
 
-/** Returns true if a new row has no key and SQLite would accept it. SQLite accepts NULL in a key that is not an integer. */
+/**
+ * Returns true if a new row has no key and SQLite would accept it. SQLite accepts NULL in a key that is not an integer.
+ */
 function isKeyless({ collection: { existing } }: Table, change: RowChange): boolean {
   const key = existing?.found?.["id"];
   return change.kind === "insert" && change.key === undefined && key?.nullable === true && !key.filled;
 }
 
-/** Returns the parts of the SQL of changes that are special to SQLite. `getKeys` returns the keys of the earlier changes. */
+/**
+ * Returns the parts of the SQL of changes that are special to SQLite. `getKeys` returns the keys of the earlier
+ * changes.
+ */
 function makingWith(counters: Counters, getKeys: () => ChangeKeys): ChangeDialect {
   return {
     revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),

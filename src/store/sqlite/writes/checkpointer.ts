@@ -37,8 +37,9 @@ export function moveLog(
 ): Content | null {
   try {
     requireInPlace(path, files);
-    // Opens a connection for each checkpoint, which takes a millisecond. The file of a kept connection may have been replaced. At the stop, a
-    // kept connection may be the last one, and then SQLite would remove the log of another program.
+    // Opens a connection for each checkpoint, which takes a millisecond. The file of a kept connection may have been
+    // replaced. At the stop, a kept connection may be the last one, and then SQLite would remove the log of another
+    // program.
     const database = connect(path);
     try {
       // If the file was overwritten, a checkpoint would hide this from later checks.
@@ -46,8 +47,8 @@ export function moveLog(
       // A checkpoint of a log that was overwritten damages the file.
       checks.everything(prepareLogSizes(database));
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      // SQLite syncs the file only when the whole log is moved. The writer moves the last pages, and would then sync the file while other
-      // writes wait.
+      // SQLite syncs the file only when the whole log is moved. The writer moves the last pages, and would then sync
+      // the file while other writes wait.
       syncFile(path);
       const moved = readContent(path, knownContent);
       return typeof moved === "string" ? null : moved;
@@ -60,7 +61,8 @@ export function moveLog(
 }
 
 if (parentPort !== null) {
-  // The same low priority as the writer thread, so that reads do not wait for this thread if all threads share one core.
+  // The same low priority as the writer thread, so that reads do not wait for this thread if all threads share one
+  // core.
   lowerPriority(5);
   move(parentPort, workerData as OpenedDatabase);
 }

@@ -9,8 +9,8 @@ import type { FromCheckpointer, ToCheckpointer } from "./checkpointer.ts";
 /** Moves pages of the log into the database file in a separate thread, so that no write waits for this work. */
 export interface Checkpoints {
   /**
-   * Turns off SQLite's own checkpoints of a writing connection and replaces them. `sizes` returns the sizes of the log. Returns a function
-   * that must be called after each commit of the connection.
+   * Turns off SQLite's own checkpoints of a writing connection and replaces them. `sizes` returns the sizes of the log.
+   * Returns a function that must be called after each commit of the connection.
    */
   takeOver(database: DatabaseSync, sizes: (() => LogSizes) | null): () => void;
   /** Stops the thread, so that the connection of the writer can close last. */
@@ -18,13 +18,14 @@ export interface Checkpoints {
 }
 
 /**
- * The number of new pages after which the thread moves them. SQLite itself waits for a thousand. A commit waits for the disk while these
- * pages are synced: 14 ms for a thousand pages that are spread over the file, 5 ms for this number.
+ * The number of new pages after which the thread moves them. SQLite itself waits for a thousand. A commit waits for the
+ * disk while these pages are synced: 14 ms for a thousand pages that are spread over the file, 5 ms for this number.
  */
 const pagesAtATime = 250;
 
 /**
- * The length of the log, in pages, from which it should restart at its beginning. The writer tries this when almost all pages are moved.
+ * The length of the log, in pages, from which it should restart at its beginning. The writer tries this when almost all
+ * pages are moved.
  */
 const longLog = 2000;
 /** If a reader prevents the restart, the writer tries again after this many more pages. */
@@ -34,9 +35,10 @@ const retryPages = 500;
 const idleMs = 30_000;
 
 /**
- * Runs checkpoints in a separate thread. SQLite itself would move the pages within the commit that makes the log a thousand pages long, and
- * that write and all later ones would wait for the disk. The log can restart only if all pages are moved, and only a writer can restart it.
- * So the writer itself moves the few pages that were added in the meantime.
+ * Runs checkpoints in a separate thread. SQLite itself would move the pages within the commit that makes the log a
+ * thousand pages long, and that write and all later ones would wait for the disk. The log can restart only if all pages
+ * are moved, and only a writer can restart it. So the writer itself moves the few pages that were added in the
+ * meantime.
  */
 export function createCheckpoints(data: OpenedDatabase): Checkpoints {
   let worker: Worker | null = null;
@@ -91,8 +93,8 @@ export function createCheckpoints(data: OpenedDatabase): Checkpoints {
         // The log is shorter than before, so it has restarted.
         if (log < askedAt) [askedAt, retryAt] = [0, longLog];
         if (isMoving) return;
-        // The writer moves the remaining pages itself if they are few: fewer than 250, or less than an eighth of a long log. With a fixed
-        // limit, a log that grows faster than the thread moves it would never restart.
+        // The writer moves the remaining pages itself if they are few: fewer than 250, or less than an eighth of a long
+        // log. With a fixed limit, a log that grows faster than the thread moves it would never restart.
         if (log >= retryAt && log - moved < Math.max(retryPages / 2, log / 8)) {
           // If the file was overwritten, a checkpoint would hide this.
           if (typeof readContent(data.path, knownContent) !== "string") database.exec("PRAGMA wal_checkpoint(PASSIVE)");

@@ -123,9 +123,9 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
 }
 
 /**
- * Returns the column in an error message. `UNIQUE constraint failed: users._email_folded` means `email`. Returns the first declared column
- * if the message names several, and null if it names no declared column. SQLite reports an index with an expression by its name: `UNIQUE
- * constraint failed: index 'by_name'`.
+ * Returns the column in an error message. `UNIQUE constraint failed: users._email_folded` means `email`. Returns the
+ * first declared column if the message names several, and null if it names no declared column. SQLite reports an index
+ * with an expression by its name: `UNIQUE constraint failed: index 'by_name'`.
  */
 function columnIn({ existing, columns, collection }: Table, message: string): string | null {
   const index = /: index '(.*)'$/s.exec(message)?.[1]?.replaceAll("''", "'");
@@ -139,8 +139,8 @@ function columnIn({ existing, columns, collection }: Table, message: string): st
 }
 
 /**
- * Returns the column in an error message. `CHECK constraint failed: "stock" >= 0` means `stock`. Returns null if the message contains the
- * name of the rule, or several columns.
+ * Returns the column in an error message. `CHECK constraint failed: "stock" >= 0` means `stock`. Returns null if the
+ * message contains the name of the rule, or several columns.
  */
 function checkedColumn({ existing, columns }: Table, message: string): string | null {
   if (existing === null) return null;
@@ -154,9 +154,9 @@ function unquoted(name: string): string {
 }
 
 /**
- * Returns the table of a row that blocks a deletion, because it refers to a row that would be deleted. Follows the cascades of the deletion
- * through all tables and levels. Reads the references from the database, because not all of them are declared. `going` is the SQL that
- * selects the rows to delete, from `FROM` on.
+ * Returns the table of a row that blocks a deletion, because it refers to a row that would be deleted. Follows the
+ * cascades of the deletion through all tables and levels. Reads the references from the database, because not all of
+ * them are declared. `going` is the SQL that selects the rows to delete, from `FROM` on.
  */
 function findHolder(database: DatabaseSync, parent: string, going: string, parameters: readonly Cell[]): string | null {
   const found = new Map<string, Set<Cell>>();
@@ -187,15 +187,17 @@ function findHolder(database: DatabaseSync, parent: string, going: string, param
   return null;
 }
 
-/** Returns the column that identifies the rows of a table: its key, or the rowid if the key has several columns or none. */
+/**
+ * Returns the column that identifies the rows of a table: its key, or the rowid if the key has several columns or none.
+ */
 function keyOf(database: DatabaseSync, table: string): string {
   const key = prepare(database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0").all(table) as [string][];
   return key.length === 1 ? quote(key[0]![0]) : "rowid";
 }
 
 /**
- * Finds the tables that refer to a table: the referring column, the target column, and the action on deletion. A reference without a target
- * column refers to the key.
+ * Finds the tables that refer to a table: the referring column, the target column, and the action on deletion. A
+ * reference without a target column refers to the key.
  */
 const childrenSQL = `
   SELECT child.name, reference."from", coalesce(reference."to", (SELECT name FROM pragma_table_info(reference."table") WHERE pk = 1)), reference.on_delete

@@ -4,15 +4,15 @@ import { prepare } from "../connection/connection.ts";
 import { code, findCode } from "../connection/errors.ts";
 
 /**
- * The maximum number of keys that one write deletes from `latchkey_taken_keys`, so that no write takes long. This table lists the keys
- * above the counter that callers have chosen for their rows.
+ * The maximum number of keys that one write deletes from `latchkey_taken_keys`, so that no write takes long. This table
+ * lists the keys above the counter that callers have chosen for their rows.
  */
 const forgotten = 500;
 
 /**
- * The counters for revisions and integer keys. Both only increase and are stored in the database. So no process issues a value twice, even
- * after a row is deleted. The connection must hold the write lock from `load` to `save`. Each commit that changes a row increases the
- * revision, so an older copy of the file has a smaller revision.
+ * The counters for revisions and integer keys. Both only increase and are stored in the database. So no process issues
+ * a value twice, even after a row is deleted. The connection must hold the write lock from `load` to `save`. Each
+ * commit that changes a row increases the revision, so an older copy of the file has a smaller revision.
  */
 export interface Counters {
   load(): void;
@@ -114,9 +114,9 @@ export function createCounters(database: DatabaseSync): Counters {
 const furthest = 2 ** 40;
 
 /**
- * Returns a free key after a taken one. First looks for any free key in doubling steps. Then looks for the last taken key before it in
- * halving steps. Free keys that the search skips are never issued. If all keys at the doubling steps are taken, returns the next key, which
- * may be taken too.
+ * Returns a free key after a taken one. First looks for any free key in doubling steps. Then looks for the last taken
+ * key before it in halving steps. Free keys that the search skips are never issued. If all keys at the doubling steps
+ * are taken, returns the next key, which may be taken too.
  */
 export function firstFree(taken: number, isTaken: (key: number) => boolean): number {
   let [last, free] = [taken, taken + 1];

@@ -14,13 +14,16 @@ interface Text {
 }
 
 /**
- * Returns the function that runs changes. If a cascade is deeper than SQLite allows, the function itself deletes the rows of the cascade,
- * from the bottom up.
+ * Returns the function that runs changes. If a cascade is deeper than SQLite allows, the function itself deletes the
+ * rows of the cascade, from the bottom up.
  */
 export function changeRunner(database: DatabaseSync): RunChange {
   const circular = new Map<string, boolean>();
 
-  /** Returns true if the references of a cascade form a circle. Only then the cascade can be deeper than the number of tables. */
+  /**
+   * Returns true if the references of a cascade form a circle. Only then the cascade can be deeper than the number of
+   * tables.
+   */
   function mayBeDeep(table: string): boolean {
     let is = circular.get(table);
     if (is === undefined) circular.set(table, (is = leadsToCircle(database, table)));
@@ -92,7 +95,10 @@ interface Row {
   readonly key: readonly Cell[];
 }
 
-/** A row whose child rows are being removed. `below` contains the remaining child rows, each with the reference that led to it. */
+/**
+ * A row whose child rows are being removed. `below` contains the remaining child rows, each with the reference that led
+ * to it.
+ */
 interface CascadeStep {
   readonly row: Row;
   readonly id: string;
@@ -119,8 +125,8 @@ interface CascadingTable {
 }
 
 /**
- * Removes rows with all rows of their cascade, from the bottom up. When a row is removed, its child rows no longer exist, so SQLite has
- * nothing to cascade.
+ * Removes rows with all rows of their cascade, from the bottom up. When a row is removed, its child rows no longer
+ * exist, so SQLite has nothing to cascade.
  */
 class CascadeRemoval {
   readonly #database: DatabaseSync;
@@ -140,7 +146,10 @@ class CascadeRemoval {
     return keys.length > 0;
   }
 
-  /** Removes a row after all rows below it. The function is not recursive, because a chain may be longer than the call stack. */
+  /**
+   * Removes a row after all rows below it. The function is not recursive, because a chain may be longer than the call
+   * stack.
+   */
   #descend(first: Row): void {
     const steps = this.#open(first);
     for (let step = steps.at(-1); step !== undefined; step = steps.at(-1)) {
@@ -151,7 +160,8 @@ class CascadeRemoval {
         steps.pop();
         continue;
       }
-      // The child row is also an ancestor of the current row. Clearing the reference of the child row breaks the circle.
+      // The child row is also an ancestor of the current row. Clearing the reference of the child row breaks the
+      // circle.
       if (this.#seen.get(formatRowId(next.row)) === "open") next.by.detach?.run(...next.row.key);
       else steps.push(...this.#open(next.row));
     }

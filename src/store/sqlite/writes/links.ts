@@ -9,8 +9,8 @@ import { keyIn, type RowChange } from "../named.ts";
 import { withFreeKeys, type Counters } from "./counters.ts";
 
 /**
- * Adds the rows that link one record to other records in a many-to-many relation, with one statement. `keys` are the keys of the rows from
- * earlier changes.
+ * Adds the rows that link one record to other records in a many-to-many relation, with one statement. `keys` are the
+ * keys of the rows from earlier changes.
  */
 type Link = (
   table: Table,

@@ -15,7 +15,10 @@ import { createNotes, type Notes } from "./notes.ts";
 
 /** Commits transactions as a group, with one disk sync for all of them. */
 export interface Committer {
-  /** Returns the results in the order of the transactions. Throws if the store failed. No transaction was committed then. */
+  /**
+   * Returns the results in the order of the transactions. Throws if the store failed. No transaction was committed
+   * then.
+   */
   commit(transactions: readonly NamedTransaction[]): Result[];
 }
 
@@ -90,14 +93,14 @@ export function createCommitter(
   }
 
   return {
-    // Tries the group without savepoints first, because a savepoint for each transaction would cost as much as writing its row. Only if a
-    // transaction is refused, which is rare, the group runs again with savepoints.
+    // Tries the group without savepoints first, because a savepoint for each transaction would cost as much as writing
+    // its row. Only if a transaction is refused, which is rare, the group runs again with savepoints.
     commit(transactions) {
       try {
         return commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!;
       } catch (error) {
-        // An existing table may check its references at the end of the transaction, or have a trigger that rolls back the whole group. Each
-        // transaction is then committed alone.
+        // An existing table may check its references at the end of the transaction, or have a trigger that rolls back
+        // the whole group. Each transaction is then committed alone.
         if (findCode(error) !== code.foreignKey && !(error instanceof EndedByTrigger)) throw error;
         return transactions.map(commitOne);
       }
@@ -120,7 +123,10 @@ interface Attempts {
   attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null;
 }
 
-/** A trigger has rolled back the whole group (`RAISE(ROLLBACK, …)`). `outcome` is the result of the transaction that fired the trigger. */
+/**
+ * A trigger has rolled back the whole group (`RAISE(ROLLBACK, …)`). `outcome` is the result of the transaction that
+ * fired the trigger.
+ */
 class EndedByTrigger extends Error {
   readonly outcome: Result;
 
@@ -179,8 +185,8 @@ function createAttempts(trying: Trying): Attempts {
 }
 
 /**
- * Returns true if a refused transaction changed nothing: the request was a repeat, the tables are outdated, or its first change failed and
- * SQLite has undone that change.
+ * Returns true if a refused transaction changed nothing: the request was a repeat, the tables are outdated, or its
+ * first change failed and SQLite has undone that change.
  */
 function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, { collections }: Trying): boolean {
   if (result.kind === "replayed" || result.kind === "mismatch" || result.kind === "outdated") return true;
@@ -189,8 +195,8 @@ function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, {
 }
 
 /**
- * Corrects the reason of a refusal after the rollback. If the row of an existing table still has the expected revision, a trigger has
- * skipped the change, and the result is `unfit`.
+ * Corrects the reason of a refusal after the rollback. If the row of an existing table still has the expected revision,
+ * a trigger has skipped the change, and the result is `unfit`.
  */
 function correctResult(
   result: Result,
@@ -220,8 +226,8 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
     keys.push(made.row === null ? null : (made.row.record["id"] as Key));
     collections.push(made.collection);
   }
-  // A later change may have changed the row of an earlier one, so the rows are read again after the last change. The row of a single change
-  // is already up to date.
+  // A later change may have changed the row of an earlier one, so the rows are read again after the last change. The
+  // row of a single change is already up to date.
   if (wanted.length > 1)
     for (const at of rowsToRead(wanted, (each) => collections[each] ?? null))
       rows[at] = changes.read(collections[at]!, keys[at]!, shownBy(getTable(collections[at]!), wanted[at]!));

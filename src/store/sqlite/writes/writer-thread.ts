@@ -24,27 +24,29 @@ interface WriteWaiter {
 }
 
 /**
- * The maximum number of outcomes that are reported in one turn of the event loop. Each outcome leads to a response, and often to the next
- * request.
+ * The maximum number of outcomes that are reported in one turn of the event loop. Each outcome leads to a response, and
+ * often to the next request.
  */
 const mostOutcomes = 8;
 
 /**
- * The maximum number of transactions in a group, and the maximum length of their JSON in characters. In larger groups, the first
- * transaction would wait too long for its response.
+ * The maximum number of transactions in a group, and the maximum length of their JSON in characters. In larger groups,
+ * the first transaction would wait too long for its response.
  */
 const largestGroup = 1000;
 const longestGroup = 1024 * 1024;
 
 /**
- * Sends transactions to a separate thread. The transactions that arrive while the thread is busy form a group: one message, one disk sync
- * and one answer. The thread keeps the process alive only during a write.
+ * Sends transactions to a separate thread. The transactions that arrive while the thread is busy form a group: one
+ * message, one disk sync and one answer. The thread keeps the process alive only during a write.
  */
 export function writerThread(data: WriterData, observe: Observer, refusing: Refusing): WriterThread {
   let worker: Worker | null = null;
   /** Transactions that are not sent to the thread yet, as JSON. */
   const gathered: string[] = [];
-  /** Whether the thread has a group. A second one in advance would make groups smaller, and each one costs a disk sync. */
+  /**
+   * Whether the thread has a group. A second one in advance would make groups smaller, and each one costs a disk sync.
+   */
   let isBusy = false;
   /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
   const waiting: WriteWaiter[] = [];
@@ -149,8 +151,8 @@ interface WaiterNotifier {
 }
 
 /**
- * Returns the functions that report outcomes to the waiting callers. They also report to the operator when writes start to fail and when
- * they succeed again.
+ * Returns the functions that report outcomes to the waiting callers. They also report to the operator when writes start
+ * to fail and when they succeed again.
  */
 function makeReporter(observe: Observer, refusing: Refusing, done: () => void): WaiterNotifier {
   /** Results that have arrived and are not parsed yet. */

@@ -37,7 +37,10 @@ export type FromWriter =
   | { readonly results: readonly SomeResults[] }
   | { readonly failed: Failure; readonly count: number };
 
-/** Some results as JSON. They are split into several texts, so that the first callers do not wait until all results are parsed. */
+/**
+ * Some results as JSON. They are split into several texts, so that the first callers do not wait until all results are
+ * parsed.
+ */
 export interface SomeResults {
   readonly count: number;
   readonly json: string;
@@ -46,7 +49,10 @@ export interface SomeResults {
 /** The length after which a text with results ends, in characters. */
 const longestResults = 64 * 1024;
 
-/** The pause between two portions of the indexing, in milliseconds. Writers wait about five milliseconds for each portion. */
+/**
+ * The pause between two portions of the indexing, in milliseconds. Writers wait about five milliseconds for each
+ * portion.
+ */
 const indexingPauseMs = 100;
 
 /** Runs the writer thread. It commits each group with one disk sync. */
@@ -151,8 +157,8 @@ function inTexts(results: readonly Result[]): SomeResults[] {
 type TakeSome = (writes: DatabaseSync) => boolean;
 
 /**
- * Returns the function that updates the word index of these collections and corrects their folded values. Returns null if no column is
- * searched or folded.
+ * Returns the function that updates the word index of these collections and corrects their folded values. Returns null
+ * if no column is searched or folded.
  */
 function takingIn(collections: readonly Collection[], busyMs: number): TakeSome | null {
   const searched = pickSearched(collections).map(getTable);
@@ -182,7 +188,8 @@ function resolveCause(error: unknown, check: () => void): unknown {
 
 function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
   try {
-    // If the log was removed, its content would be lost when the last process closes the file. So it is moved into the file now.
+    // If the log was removed, its content would be lost when the last process closes the file. So it is moved into the
+    // file now.
     if (isLogRemoved(path, files)) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } catch {
     // The checks report the removed log at each write.

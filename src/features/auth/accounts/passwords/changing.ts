@@ -11,9 +11,9 @@ import { equals } from "../../records/conditions.ts";
 import { requireGoodPassword } from "./good-password.ts";
 
 /**
- * Returns the changes that set a password: its hash, the end of every login, pending login, link and code, and a notice. Ends the request
- * (400 at `/password`) if the password is not acceptable. `context` is the request that changes the password. Null if the service itself
- * sets it.
+ * Returns the changes that set a password: its hash, the end of every login, pending login, link and code, and a
+ * notice. Ends the request (400 at `/password`) if the password is not acceptable. `context` is the request that
+ * changes the password. Null if the service itself sets it.
  */
 export async function passwordChanges(
   parts: AccountsParts,

@@ -9,7 +9,10 @@ interface Names {
   readonly email: string | null;
 }
 
-/** Ends the request (400) if a new password is not acceptable, for example too short, known from a breach, or equal to one of `names`. */
+/**
+ * Ends the request (400) if a new password is not acceptable, for example too short, known from a breach, or equal to
+ * one of `names`.
+ */
 export async function requireGoodPassword(
   parts: AccountsParts,
   context: Context | null,

@@ -10,8 +10,9 @@ import { equals } from "../../records/conditions.ts";
 import { makeRepeating, type Repeating } from "../repeating.ts";
 
 /*
- * The password hash of an account with a second factor has a mark (`markHash`). Versions that do not know the mark write hashes without it,
- * before an upgrade and beside it. So each start marks these hashes in the background, and repeats this with growing pauses.
+ * The password hash of an account with a second factor has a mark (`markHash`). Versions that do not know the mark
+ * write hashes without it, before an upgrade and beside it. So each start marks these hashes in the background, and
+ * repeats this with growing pauses.
  */
 
 /** The number of factors that one query reads. */
@@ -20,7 +21,10 @@ const PAGE = 200;
 /** The longest pause before all factors are read again, in milliseconds. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Makes the work that marks the password hashes of accounts with a second factor. `run` returns the number of marked hashes. */
+/**
+ * Makes the work that marks the password hashes of accounts with a second factor. `run` returns the number of marked
+ * hashes.
+ */
 export function makeMarking({ store, observe }: { readonly store: Store; readonly observe: Observer }): Repeating {
   async function run(signal: AbortSignal): Promise<number> {
     let marked = 0;
@@ -75,7 +79,10 @@ async function findUnmarked(store: Store, ids: readonly number[]): Promise<reado
   return rows.map(accountOf);
 }
 
-/** Returns the change that marks a hash. It changes nothing if the hash or the factors have changed since they were read. */
+/**
+ * Returns the change that marks a hash. It changes nothing if the hash or the factors have changed since they were
+ * read.
+ */
 function mark({ id, passwordHash, factors = 0 }: Account): Change {
   const where = { all: [equals("id", id), equals("password_hash", passwordHash), equals("factors", factors)] };
   return updateAll(accountsCollection, { where, values: { password_hash: markHash(passwordHash!, factors) } });

@@ -27,8 +27,9 @@ const SECRET_BYTES = 15;
 const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
 
 /**
- * `POST /users/{id}/password`: an administrator creates a password for a user who has none or has lost it. The response shows it once, and
- * it is valid for one login. After that, it only proves the user's identity again (`current_password`), mainly to choose another password.
+ * `POST /users/{id}/password`: an administrator creates a password for a user who has none or has lost it. The response
+ * shows it once, and it is valid for one login. After that, it only proves the user's identity again
+ * (`current_password`), mainly to choose another password.
  */
 export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
   return builtInEndpoint({

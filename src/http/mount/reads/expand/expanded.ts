@@ -26,7 +26,10 @@ import { combineVerdicts, intersectDecisions, verdictOn, type KeyLookup, type Ve
 /** The maximum number of records of a nested collection that are shown with their parent record. */
 export const MAX_EXPANDED_RECORDS = 100;
 
-/** The maximum number of characters of JSON for the expanded records of one response, because writing them blocks other requests. */
+/**
+ * The maximum number of characters of JSON for the expanded records of one response, because writing them blocks other
+ * requests.
+ */
 export const MAX_EXPANDED_CHARACTERS = 1024 * 1024;
 
 /** Returns all columns of a collection. Permissions may use columns that are never shown. */
@@ -50,7 +53,10 @@ interface Level {
   readonly places: readonly Place[];
 }
 
-/** Returns the JSON of each record. A referenced record follows the member with its id. Nested collections are at the end. */
+/**
+ * Returns the JSON of each record. A referenced record follows the member with its id. Nested collections are at the
+ * end.
+ */
 export async function writeRecords(
   writing: ResponseState,
   { mount, columns, plans, places }: Level,
@@ -86,8 +92,8 @@ export async function writeRecords(
 }
 
 /**
- * Returns, for each record in `level`, the member with the record or the list of records that it refers to. The member is null if there is
- * no such record, or if the caller may not see it. Lists omit such records.
+ * Returns, for each record in `level`, the member with the record or the list of records that it refers to. The member
+ * is null if there is no such record, or if the caller may not see it. Lists omit such records.
  */
 async function writeOne(writing: ResponseState, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
   const {
@@ -117,7 +123,8 @@ async function writeOne(writing: ResponseState, plan: Plan, level: readonly Plac
 }
 
 /**
- * Returns, for each record in `level`, the member with its first nested records that the caller may list and read, and the link to more.
+ * Returns, for each record in `level`, the member with its first nested records that the caller may list and read, and
+ * the link to more.
  */
 async function writeMany(
   writing: ResponseState,
@@ -154,7 +161,9 @@ async function writeMany(
   return ids.map((id) => countLength(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
-/** Decides which nested records of a record the caller may list. Denies all if the caller may not read the outer record. */
+/**
+ * Decides which nested records of a record the caller may list. Denies all if the caller may not read the outer record.
+ */
 function decideListing(
   { exchange }: ResponseState,
   mount: ServedMount,
@@ -170,14 +179,17 @@ function decideListing(
   return readable(list ?? verdictOn(to, exchange, "list", params), read);
 }
 
-/** Returns true if the expanded records are written after the members of a record. Then the JSON of the record need not be parsed. */
+/**
+ * Returns true if the expanded records are written after the members of a record. Then the JSON of the record need not
+ * be parsed.
+ */
 export function isAppended(plan: Plan): boolean {
   return plan.relation.kind === "many" && findSharedVerdict(plan) !== null;
 }
 
 /**
- * Returns the decision about listing the nested records, if it is the same for all shown records. Returns null if it must be made for each
- * record.
+ * Returns the decision about listing the nested records, if it is the same for all shown records. Returns null if it
+ * must be made for each record.
  */
 function findSharedVerdict({ reach, list, read }: Plan): Verdict | null {
   return reach?.decision === "allow" && list !== null ? readable(list, read) : null;
@@ -187,7 +199,10 @@ function readable(listed: Verdict, read: Verdict | null): Verdict {
   return read === null ? listed : { ...listed, decision: intersectDecisions(listed.decision, read.decision) };
 }
 
-/** Writes each found list of nested records as a JSON array. Omits the records that the caller may not read, and expands the rest. */
+/**
+ * Writes each found list of nested records as a JSON array. Omits the records that the caller may not read, and expands
+ * the rest.
+ */
 async function writeArrays(
   writing: ResponseState,
   { relation: { to }, read, inner }: Plan,
@@ -217,7 +232,9 @@ function isWhole({ relation: { kind, to }, read, inner }: Plan): boolean {
   return inner.length === 0 && (kind !== "many" || read !== null) && areColumns(to, null);
 }
 
-/** Reads the related records of all records of a level with one query, unless the store has returned them with the page. */
+/**
+ * Reads the related records of all records of a level with one query, unless the store has returned them with the page.
+ */
 async function ask(writing: ResponseState, plan: Plan, { keys, where }: KeyLookup): Promise<readonly RelatedText[]> {
   if (keys.length === 0) return [];
   const pageTexts = writing.pageTexts.get(plan);
@@ -254,8 +271,8 @@ function buildQuestion(
 }
 
 /**
- * Returns the query for the related records that a store may answer together with the page. Returns null if a permission must be decided
- * for each record, if nothing is allowed, or if the query is a long read.
+ * Returns the query for the related records that a store may answer together with the page. Returns null if a
+ * permission must be decided for each record, if nothing is allowed, or if the query is a long read.
  */
 export function askedWithPage(plan: Plan): BesideQuery | null {
   const { relation, reach, list, read } = plan;

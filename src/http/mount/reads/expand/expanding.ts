@@ -28,7 +28,10 @@ export interface ExpandedJSON {
 const longestRemembered = 128 * 1024;
 const mostRemembered = 8;
 
-/** The cached expansions of pages. A store returns the same page object only until the next commit, so the expansions are still valid. */
+/**
+ * The cached expansions of pages. A store returns the same page object only until the next commit, so the expansions
+ * are still valid.
+ */
 const remembered = new WeakMap<ListText, Map<string, ExpandedJSON>>();
 
 /** The plans for the expansions of a page, made before the page is read. */

@@ -11,7 +11,10 @@ export interface Expansion {
   readonly inner: readonly Expansion[];
 }
 
-/** Returns the relations with these names: `items` is a relation of the mount, and `items.product` is a relation of each item. */
+/**
+ * Returns the relations with these names: `items` is a relation of the mount, and `items.product` is a relation of each
+ * item.
+ */
 export function buildExpansions({ relations }: ServedMount, names: readonly string[]): readonly Expansion[] {
   return relations
     .filter(({ name }) => names.some((each) => each === name || each.startsWith(`${name}.`)))
@@ -88,7 +91,10 @@ function planFrom(
   });
 }
 
-/** Returns a text that is equal for plans that show the same records. Returns null if the permissions decide for each record. */
+/**
+ * Returns a text that is equal for plans that show the same records. Returns null if the permissions decide for each
+ * record.
+ */
 export function formatPlans(plans: readonly Plan[], exchange: Exchange): string | null {
   const parts: unknown[] = [];
   for (const { relation, reach, list, read, inner } of plans) {

@@ -2,7 +2,10 @@ import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import type { Key, ListText, StoredRecord } from "../../../../store/store.ts";
 import type { Params } from "../../../request/path.ts";
 
-/** A record that will be expanded. A class, because object literals with getters stay in memory until a full garbage collection. */
+/**
+ * A record that will be expanded. A class, because object literals with getters stay in memory until a full garbage
+ * collection.
+ */
 export class Place {
   /** The members as the store wrote them, without the braces and the first quote. Null if the record is parsed. */
   readonly members: string | null;
@@ -34,8 +37,9 @@ const ID = 'id":';
 const BETWEEN = '},{"';
 
 /**
- * Cuts the JSON of a page into its records without parsing them. A record is parsed later, if its values are needed. Returns null if the
- * members are not exactly `columns`. Also returns null if a value contains objects, because the start of a record is then not clear.
+ * Cuts the JSON of a page into its records without parsing them. A record is parsed later, if its values are needed.
+ * Returns null if the members are not exactly `columns`. Also returns null if a value contains objects, because the
+ * start of a record is then not clear.
  */
 export function cutPage({ json, count }: ListText, columns: readonly string[], outer: Params): readonly Place[] | null {
   if (count === 0) return [];

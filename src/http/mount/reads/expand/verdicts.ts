@@ -15,8 +15,9 @@ export interface Verdict {
 }
 
 /**
- * A question to the permission of a mount that is not the mount of the endpoint. The response becomes private only if the permission reads
- * the identity. A class, because object literals with getters stay in memory until a full garbage collection.
+ * A question to the permission of a mount that is not the mount of the endpoint. The response becomes private only if
+ * the permission reads the identity. A class, because object literals with getters stay in memory until a full garbage
+ * collection.
  */
 export class Question implements PermissionRequest {
   readonly action: Action;
@@ -42,8 +43,8 @@ export class Question implements PermissionRequest {
 }
 
 /**
- * Returns the decision about listing or reading at a path. The decision is the same as for a request to that path. If the mount does not
- * offer the action, everything is allowed.
+ * Returns the decision about listing or reading at a path. The decision is the same as for a request to that path. If
+ * the mount does not offer the action, everything is allowed.
  */
 export function verdictOn(
   { permissions, collection }: ServedMount,
@@ -59,8 +60,8 @@ export function verdictOn(
 }
 
 /**
- * Returns one decision for all paths that differ only in the parameters `varying`. Returns null if the permission reads one of these
- * parameters, because the decisions may then differ.
+ * Returns one decision for all paths that differ only in the parameters `varying`. Returns null if the permission reads
+ * one of these parameters, because the decisions may then differ.
  */
 export function verdictOnAll(
   mount: ServedMount,
