@@ -36,7 +36,7 @@ export const now: Collection = {
 if (process.argv[1] === import.meta.filename) {
   const address = process.argv[2]!;
   const isKilled = process.argv[3] === "try";
-  const options = { program: "0.1.0", ...(isKilled ? { tell: () => process.kill(process.pid, "SIGKILL") } : {}) };
+  const options = { program: "0.1.0", ...(isKilled ? { report: () => process.kill(process.pid, "SIGKILL") } : {}) };
   const [migrateServer, migrateFile] = isKilled ? [tryPostgres, trySQLite] : [migratePostgres, migrateSQLite];
   const file = /^sqlite:(.*)$/.exec(address)?.[1];
   const done = await (file === undefined
