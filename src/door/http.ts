@@ -8,6 +8,7 @@ import "./index.ts";
 export type { ExplainedList } from "../http/mount/explaining.ts";
 export type { Endpoint, EndpointDocumentation } from "../http/declarations/endpoint.ts";
 export { invalid } from "../http/request/exchange.ts";
+export type { Table } from "../http/declarations/table.ts";
 export type { EndpointFacts, Method, ReceivedBody, Refusal } from "../http/request/facts.ts";
 export {
   Call,

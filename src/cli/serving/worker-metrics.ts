@@ -98,7 +98,7 @@ export function workerMetrics(): WorkerMetrics {
   const sendCounts = (): void => void process.send!({ counts: read() } satisfies FromWorker);
 
   process.on("message", (message: FromPrimary) => {
-    if ("tellCounts" in message) sendCounts();
+    if ("wantsCounts" in message) sendCounts();
     else if ("metricsOf" in message) asking.get(message.metricsOf)?.(message.text);
   });
 
