@@ -41,7 +41,7 @@ const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/features\/auth\/tokens\/signing-keys\.ts$/, "signing keys are the operator's"],
   [/^src\/resource\/json-schema\/keywords\.ts$/, "the pattern of a schema is the author's"],
   [/: parseTrustedProxies$/, "the proxies are a setting"],
-  [/: parseKept$/, "the store itself has written the text"],
+  [/: parseStored$/, "the store itself has written the text"],
 ];
 
 interface Pattern {

@@ -168,6 +168,42 @@ test("describes the bodies of responses with fields, and not with JSON Schemas b
   );
 });
 
+test("asks with `in` only for members that a type declares, because a wrong name would compile", () => {
+  const source = typescript.filter((file) => /^src\/.*(?<!\.test)\.ts$/.test(file));
+  const members = source.map((file) => ({ file, ...collectMembers(file) }));
+  const declared = new Set(members.flatMap((each) => each.declared));
+  // Members of Node, of the drivers and of bodies.
+  const foreign = new Set(["bun", "deno", "recovery_codes", "setSecureContext", "severity", "syscall"]);
+  const isUnknown = (name: string): boolean => !declared.has(name) && !foreign.has(name);
+
+  assert.deepEqual(
+    members.flatMap(({ file, asked }) => asked.filter(isUnknown).map((name) => `${file}: ${name}`)),
+    [],
+  );
+  assert.deepEqual(collectMembers("x.ts", 'interface A { b: 1 } if ("c" in a) d();'), {
+    declared: ["b"],
+    asked: ["c"],
+  });
+});
+
+/** Returns the members that the types of a file declare, and the names that its code looks for with `in`. */
+function collectMembers(file: string, text = read(file)): { readonly declared: string[]; readonly asked: string[] } {
+  const declared: string[] = [];
+  const asked: string[] = [];
+  const declare = ({ key }: { readonly key: { readonly type: string; readonly name?: unknown } }): void => {
+    if (key.type === "Identifier") declared.push(String(key.name));
+  };
+  new Visitor({
+    TSPropertySignature: declare,
+    TSMethodSignature: declare,
+    PropertyDefinition: declare,
+    BinaryExpression({ operator, left }) {
+      if (operator === "in" && left.type === "Literal") asked.push(String(left.value));
+    },
+  }).visit(parseSync(file, text).program);
+  return { declared, asked };
+}
+
 test("explains each setting in docs/settings.md", () => {
   const settings = globSync("src/service/settings/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))
