@@ -204,6 +204,20 @@ function collectMembers(file: string, text = read(file)): { readonly declared: s
   return { declared, asked };
 }
 
+test("checks the types of every folder of tools", () => {
+  const { include } = JSON.parse(read("tsconfig.json")) as { readonly include: readonly string[] };
+  const folders = new Set(
+    files.filter((file) => /^tools\/[^/]+\/.*\.ts$/.test(file)).map((file) => file.split("/")[1]),
+  );
+
+  assert.deepEqual(
+    [...folders].filter(
+      (folder) => !include.includes(`tools/${folder}`) && !existsSync(path.join(root, `tools/${folder}/tsconfig.json`)),
+    ),
+    [],
+  );
+});
+
 test("explains each setting in docs/settings.md", () => {
   const settings = globSync("src/service/settings/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))

@@ -49,7 +49,7 @@ for (const username of ["ΑΣ", "ασ", "ſ", "s", "µ", "μ", "ϐοϐ", "second
 }
 
 // The user µ has a second factor.
-const { id, username, password } = users[4];
+const { id, username, password } = users[4]!;
 const session = await ask("POST", "/api/session/", {}, { username, password });
 const cookie = {
   cookie: session.headers
@@ -61,7 +61,7 @@ const factor = await ask("POST", `/users/${id}/factors`, cookie, { kind: "totp",
 const seed = String(factor.json.secret);
 const code = computeCode(parseBase32(seed), computeStep(clock.now + 1000));
 await ask("POST", `/users/${id}/factors/${factor.json.id}/confirm`, cookie, { code });
-users[4].seed = seed;
+users[4]!.seed = seed;
 
 const proxied: { username: string; id: number }[] = [];
 for (const name of ["ſmith", "smith"]) {

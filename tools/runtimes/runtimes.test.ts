@@ -17,7 +17,7 @@ const run = promisify(execFile);
 function resolveBinary(scope: string, name: string): string {
   const folder = path.join(here, "node_modules", scope);
   const [platform] = readdirSync(folder);
-  return path.join(folder, platform, name);
+  return path.join(folder, platform!, name);
 }
 
 const runtimes: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
@@ -84,7 +84,7 @@ async function bundleInto(folder: string): Promise<void> {
     logLevel: "error",
   });
   const [output] = Object.values(metafile.outputs);
-  const importPaths = output.imports.map((each) => each.path);
+  const importPaths = output!.imports.map((each) => each.path);
   assert.deepEqual(
     importPaths.filter((each) => /sqlite|worker_threads|^pg$/.test(each)),
     [],

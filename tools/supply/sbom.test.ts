@@ -20,7 +20,7 @@ test("lists exactly the packages that users install in the bill of materials", (
   const installed = Object.entries(packages)
     .filter(([place, { dev }]) => place !== "" && dev !== true)
     .map(([place, { version }]) => `${place.slice(place.lastIndexOf("node_modules/") + 13)}@${version}`);
-  const named = components.map(({ purl }) => decodeURIComponent(/^pkg:npm\/([^?]+)/.exec(purl)![1]));
+  const named = components.map(({ purl }) => decodeURIComponent(/^pkg:npm\/([^?]+)/.exec(purl)![1]!));
 
   assert.deepEqual(named.toSorted(), [...new Set(installed)].toSorted());
 });
