@@ -71,7 +71,7 @@ async function measure(file: string, isOneState: boolean, rate: number): Promise
   writer.postMessage("stop");
   console.log(
     `${isOneState ? "one state" : "any state"}, ${rate} pages a step, ${(statSync(file).size / 1e6).toFixed(0)} MB: ${end} after ${seconds.toFixed(1)} s, ` +
-      `begun anew ${again} times, ${String(await beside)} transactions beside, log ${(most / 1e6).toFixed(0)} MB`,
+      `started again ${again} times, ${String(await beside)} transactions beside, log ${(most / 1e6).toFixed(0)} MB`,
   );
   rmSync(`${file}.copy`, { force: true });
 }

@@ -7,7 +7,7 @@ export function isFolded({ unique, folded }: Column): boolean {
 }
 
 /**
- * Folds a text to lower case. Unique columns are compared by this value, and stored values are never folded anew. It
+ * Folds a text to lower case. Unique columns are compared by this value, and stored values are never folded again. It
  * keeps some letters apart that differ only in case (`letterForms`).
  */
 export function fold(text: string): string {

@@ -290,7 +290,7 @@ test("keeps equal names of an earlier version apart, and finds no account under 
     assert.deepEqual(problemOf(await create(api, third)), taken, third);
   }
 
-  // The last one of equal names is found under each spelling, and nobody else can take them.
+  // The last one of equal names is found under each spelling, and no other user can take them.
   for (const [, id] of groups[1]!.slice(0, 2)) assert.equal((await api.delete(`/users/${id}`, api.admin)).status, 204);
   for (const spelling of ["smiſs", "SMISS", "ſmiſſ"]) {
     assert.equal(await whoIs(api, spelling), groups[1]![2]![1], spelling);

@@ -6,8 +6,8 @@ import { accountsCollection } from "../../src/features/auth/records/accounts.ts"
 import { basic, startMailFlows, type MailFlows } from "../harness/mail-flows.ts";
 import { email, password } from "../harness/own-logins.ts";
 
-// Ada's account is open registration, so another person may have signed up with her address. That person changes the
-// password again and again. The link that the owner of the mailbox gets must stay usable.
+// Ada's account is open registration, so another person may have signed up with her address. The other person
+// changes the password many times. The link that the owner of the mailbox gets must stay usable.
 
 const words = ["analytical-engine", "amber lantern 43", "copper teapot 17"];
 

@@ -1,4 +1,4 @@
-// What a wrong password reads says nothing about the accounts that exist, whatever letters the username has.
+// The reads of a login with a wrong password do not show which accounts exist, for usernames with all kinds of letters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountsCollection, loginThrottle, makePasswords, throttleCollections } from "../../src/door/auth.ts";

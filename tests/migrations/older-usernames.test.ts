@@ -1,5 +1,5 @@
-// A database of version 8a66b6e6, made by `tools/released/names.ts`. That version compared usernames by lower case, so
-// some of its users have names that are equal now. Each of them keeps the account, and no stored name changes.
+// A database of version 8a66b6e6, made by `tools/released/names.ts`. It compared usernames by lower case, so some
+// of its users have names that are equal now. Each of them keeps the account, and no stored name changes.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,8 +4,8 @@ import "./chance.ts";
 import { enrolment, factorLogins, mailFlows, passwordLogins, providerLogins } from "./flows.ts";
 import { callerNames, startWorld, type Recorded, type World } from "./world.ts";
 
-// Records what the service answers to about 2,000 requests, with a fixed clock and repeatable chance, and compares two
-// recordings. A change that should keep the wire as it is records before and after:
+// Records what the service answers to about 2,700 requests, with a fixed clock and repeatable chance, and compares two
+// recordings. If a change may not change the wire, record before and after it:
 //
 //   node tools/wire/wire.ts record before.json
 //   node tools/wire/wire.ts compare before.json after.json

@@ -48,7 +48,7 @@ export function findReceiver({ subscribers, workers }: DeliveryOptions, name: st
 }
 
 /**
- * Returns the outcome of a try that succeeded. The event is deleted, whatever other processes did to it in the
+ * Returns the outcome of a try that succeeded. The event is deleted, even if another process has changed it in the
  * meantime.
  */
 export function deliveredOutcome(row: EventRow): Outcome {

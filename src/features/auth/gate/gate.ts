@@ -22,7 +22,7 @@ import { proofOf } from "./factors.ts";
 import type { Gate, GateParts, ProvedLogin, WaitingLogin } from "./parts.ts";
 import { neededByIdentity, neededLevel } from "./policy.ts";
 
-/** What the gate knows of its service. */
+/** The parts of a service that the gate needs. */
 type Parts = Pick<
   GateParts,
   "store" | "accounts" | "throttle" | "revocations" | "rule" | "pending" | "factors" | "challenge"
@@ -190,8 +190,8 @@ async function admitLogin(
   more: readonly Change[],
 ): Promise<Admission | null> {
   const withPassword = proofs.some(({ method }) => method === "pwd");
-  // A password that was used in the meantime completes no other login. A new one-time password has ended the logins
-  // that waited before it.
+  // A password that was used in the meantime completes no other login. The change to a new one-time
+  // password deleted the logins that waited before it.
   const isOnce = withPassword && (account.passwordOnce ?? null) !== null;
   // An older version may have written the hash without the mark, or with a mark that is no longer needed.
   const hash =

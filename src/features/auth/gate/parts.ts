@@ -26,7 +26,7 @@ import type { PendingLogin, PendingLogins } from "./pending.ts";
 import type { RecoveryCodes } from "./recovery.ts";
 import type { FactorTries } from "./tries.ts";
 
-/** What the gate and the endpoints of factors know of one service. */
+/** The parts of one service that the gate and the endpoints of factors need. */
 export interface GateParts {
   readonly store: Store;
   readonly accounts: Accounts;

@@ -6,7 +6,7 @@ import type { LeavingWay, OutsideLogin } from "./contract.ts";
 import { factorsCollection, makeFactors } from "./factors.ts";
 import type { GateParts } from "./parts.ts";
 
-/** What decides how an account can log in. */
+/** The parts that decide how an account can log in. */
 type Parts = Pick<GateParts, "store" | "gate" | "outsideLogins">;
 
 /**

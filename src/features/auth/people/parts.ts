@@ -8,7 +8,7 @@ import type { UsersMount } from "../records/users.ts";
 import type { CreatingParts } from "../records/verifying.ts";
 import type { LoginSource } from "./contracts/endings.ts";
 
-/** What the endpoints of users and accounts know of one service, in addition to its gate. */
+/** The parts of one service that the endpoints of users and accounts need, in addition to those of its gate. */
 export interface AccountsParts extends GateParts, CreatingParts {
   readonly observe: Observer;
   readonly accounts: ServiceAccounts;

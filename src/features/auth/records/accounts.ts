@@ -152,7 +152,7 @@ export interface Accounts {
 }
 
 /**
- * The accounts of a service. Here, `findByUsername` compares by the whole case folding of Unicode, and takes the same
+ * The accounts of a service. Here, `findByUsername` compares by the simple case folding of Unicode, and takes the same
  * time for every name.
  */
 export interface ServiceAccounts extends Accounts {

@@ -7,11 +7,11 @@ import type { Collection, Row, Store, Where } from "../../../store/store.ts";
 
 /*
  * Usernames are unique and found without regard to case. The unique column of the accounts compares them by lower case
- * (`fold`), which keeps a few letters apart that differ only in case. Stored usernames are never folded anew, because
- * two users may have names that only differ in such letters. So a second table holds the names by the whole case
- * folding of Unicode (`foldName`). Every new name is in it. Upkeep adds the older names that the two foldings fold
- * differently (`names-upkeep.ts`). All other names are found without it. Addresses need no such table, because they are
- * ASCII, which both foldings fold alike.
+ * (`fold`), which keeps a few letters apart that differ only in case. Stored usernames are never folded again, because
+ * two users may have names that only differ in such letters. So a second table holds the names by Unicode's simple case
+ * folding (`foldName`). Every new name is in it. Upkeep adds the older names that the two foldings fold differently
+ * (`names-upkeep.ts`). All other names are found without it. Addresses need no such table, because they are ASCII, where
+ * both foldings give the same result.
  */
 
 /** Usernames, folded by `foldName`. */
@@ -120,7 +120,7 @@ function listFolded({ store, accounts }: NamedAccounts, name: string): Eventuall
   return after(store.list({ collection: namesCollection, where, sort: [], limit: MOST_EQUAL }), (rows) => {
     const ids = rows.map((row) => storedOf(row).user_id);
     if (folded === fold(name)) return ids;
-    // An older name that both foldings fold alike is not in the table of folded names.
+    // An older name that is the same in both foldings is not in the table of folded names.
     return after(store.findBy(accounts, "username", folded), (row) =>
       row === null || ids.includes(storedOf(row).id) ? ids : [storedOf(row).id, ...ids],
     );

@@ -37,7 +37,7 @@ export interface ConfirmingContract {
   requireConfirmation(context: Context): Promise<WaitingConfirmation>;
   /**
    * Confirms a login with the proof of another party, and returns the response that renews the login. Ends the request
-   * (401) if it has ended.
+   * (401) if the login was revoked.
    */
   confirmFromOutside(context: Context, waiting: WaitingConfirmation, proof: Proof): Promise<Reply>;
   /**
@@ -50,7 +50,7 @@ export interface ConfirmingContract {
    * (409 `last_login`) if there is no other way. Put these changes before the change that removes the way to log in.
    */
   keepOtherLogin(account: Account, leaving: LeavingWay): Promise<readonly Change[]>;
-  /** Returns the changes that end the logins that a removed way to log in has begun. */
+  /** Returns the changes that end the logins that began with a removed way to log in. */
   readonly endLoginsBy: Revocations["endLoginsBy"];
   /** Registers a sender of notices. Called in `setUp`. */
   registerNotices(notify: Notify): void;
