@@ -77,12 +77,11 @@ const ALLOWED_OPTIONS: readonly string[] = ["optional", "description", "example"
 function extensionMistakes(extensions: unknown): readonly string[] {
   const wrong = namedMembers(extensions);
   if (!isObject(extensions) || wrong !== null) return [`extensions is ${shown(extensions)}; ${wrong}`];
-  return Object.entries(extensions).flatMap(([name, field]) => {
-    const malformed = shapeMistakes(field);
-    const mistakes =
-      malformed.length > 0 ? malformed : [...nameMistakes(name), ...describingMistakes(field as Field, "problem")];
-    return mistakes.map((mistake) => `extension ${name.slice(0, 80)}: ${mistake}`);
-  });
+  return Object.entries(extensions).flatMap(([name, field]) =>
+    [...nameMistakes(name), ...describingMistakes(field, "problem")].map(
+      (mistake) => `extension ${name.slice(0, 80)}: ${mistake}`,
+    ),
+  );
 }
 
 function nameMistakes(name: string): readonly string[] {
@@ -95,10 +94,12 @@ function nameMistakes(name: string): readonly string[] {
 
 /**
  * Returns the mistakes in a field that only describes a member of a problem or a response, which is neither stored nor
- * sent by callers.
+ * sent by callers. Includes the mistakes of the field itself.
  */
-export function describingMistakes(field: Field, of: "problem" | "response"): readonly string[] {
-  const { kind, options, computed } = field;
+export function describingMistakes(field: unknown, of: "problem" | "response"): readonly string[] {
+  const malformed = shapeMistakes(field);
+  if (malformed.length > 0) return malformed;
+  const { kind, options, computed } = field as Field;
   const entries = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
   const names = entries
     .map(([name]) => name)
@@ -106,7 +107,7 @@ export function describingMistakes(field: Field, of: "problem" | "response"): re
   return [
     ...names.map((name) => `${kind.name}: ${name} has no meaning in a ${of}; leave it out`),
     ...(computed === undefined ? [] : [`a ${of} has no record, so this field cannot be computed`]),
-    ...ownValueMistakes("example", field, options.example),
+    ...ownValueMistakes("example", { kind, options }, options.example),
   ];
 }
 

@@ -108,4 +108,17 @@ test("reports all mistakes of a declaration", () => {
     /no option field; did you mean fields[^]*name is an empty text/,
   );
   assert.throws(() => defineResponse(null as never), /it has to be an object/);
+  assert.throws(
+    () =>
+      defineResponse({
+        name: "a",
+        fields: {
+          a: decimal({ scale: 9, maximum: "1" }),
+          b: enumeration(["open", "open"] as never),
+          c: text({ maxLenght: 3 } as never),
+          d: { kind: "text", options: {} } as never,
+        },
+      }),
+    /field a: decimal: scale is 9[^]*field b: enumeration: the word open is there twice[^]*field c: text: there is no option maxLenght[^]*field d: its kind is "text"/,
+  );
 });
