@@ -26,7 +26,7 @@ import { makeRepeating, type Repeating } from "./repeating.ts";
 const PAGE = 500;
 
 /** The longest pause before all names are compared again, in milliseconds. */
-const LONGEST_PAUSE_MS = 600_000;
+const LONGEST_PAUSE_MS = 24 * 3600 * 1000;
 
 /** Makes the work that completes and corrects the folded names. `run` returns the number of corrected names. */
 export function makeNamesUpkeep({ store, observe }: { readonly store: Store; readonly observe: Observer }): Repeating {

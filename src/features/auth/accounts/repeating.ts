@@ -4,7 +4,7 @@ import { makeFailureReporter } from "../../../feature/observers.ts";
 
 /**
  * The pause before work is repeated, in milliseconds. It doubles, up to the longest pause, each time there was nothing
- * to do.
+ * to do. So it finds what an older version writes before this process has run about twice as long.
  */
 const FIRST_PAUSE_MS = 5000;
 
@@ -38,17 +38,18 @@ export function makeRepeating({ run, longestPauseMs, failure: message, observe }
   let ended = Promise.resolve();
 
   async function repeat(): Promise<void> {
-    let longestMs = FIRST_PAUSE_MS;
+    let pauseMs = FIRST_PAUSE_MS;
     while (!signal.aborted) {
       const start = performance.now();
       try {
-        longestMs = (await run(signal)) > 0 ? FIRST_PAUSE_MS : Math.min(longestMs * 2, longestPauseMs);
+        pauseMs = (await run(signal)) > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, longestPauseMs);
         failures.well();
       } catch (error) {
+        pauseMs = FIRST_PAUSE_MS;
         if (!signal.aborted) failures.failed(error);
       }
       const tookMs = performance.now() - start;
-      await wait(Math.max(longestMs, tookMs * LEAST_PAUSE), undefined, { ref: false, signal });
+      await wait(Math.max(pauseMs, tookMs * LEAST_PAUSE), undefined, { ref: false, signal });
     }
   }
 
