@@ -119,6 +119,6 @@ test("reports all mistakes of a declaration", () => {
           d: { kind: "text", options: {} } as never,
         },
       }),
-    /field a: decimal: scale is 9[^]*field b: enumeration: the word open is there twice[^]*field c: text: there is no option maxLenght[^]*field d: its kind is "text"/,
+    /field a: decimal: scale is 9[^]*field b: enumeration: the word open is there twice[^]*field c: text: there is no option maxLenght[^]*field d: its kind is .text.; it has to be an object/,
   );
 });
