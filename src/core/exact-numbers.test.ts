@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { copyOfJSON, ExactNumber, isExactNumber, valueOfJSON } from "./exact-numbers.ts";
+import { copyOfJSON, ExactNumber, isExactNumber, parseJSON, valueOfJSON } from "./exact-numbers.ts";
 
 for (const text of [
   "12345678901234567890",
@@ -131,6 +131,26 @@ test("reads names with escapes as they are written, whatever it has read before"
   assert.equal(JSON.stringify(members), String.raw`{"__proto__":[{"\"":2}],"a":3}`);
   for (const text of [String.raw`{"\x":1}`, String.raw`{"\":1}`, String.raw`{"a\"":1`, String.raw`"a\"`])
     assert.throws(() => valueOfJSON(text), SyntaxError, text);
+});
+
+test("reads members with escaped names as they are after a similar object, and rounds numbers", () => {
+  for (const [earlier, text, names] of [
+    [String.raw`"\\":2`, String.raw`"\n":2`, ["\n"]],
+    [String.raw`"\\n\\r":2`, String.raw`"\n\r\t":2`, ["\n\r\t"]],
+    [String.raw`"\\u00":2`, String.raw`"\u0074ype":2`, ["type"]],
+    [String.raw`"\"\"":2`, String.raw`"\\\"":2`, ['\\"']],
+  ] as const) {
+    parseJSON(`{"type":1,${earlier}}`);
+    JSON.parse(`{"type":1,${earlier}}`);
+
+    const read = parseJSON(`{"exp":1e400,"type":1,${text}}`) as Readonly<Record<string, unknown>>;
+    const alone = parseJSON(`{"type":1,${text}}`) as Readonly<Record<string, unknown>>;
+
+    assert.deepEqual(Object.keys(read), [...new Set(["exp", "type", ...names])], text);
+    assert.deepEqual(Object.keys(alone), [...new Set(["type", ...names])], text);
+    assert.equal(read["exp"], Infinity);
+  }
+  assert.throws(() => parseJSON(String.raw`{"\n":}`), SyntaxError);
 });
 
 test("throws a SyntaxError for a text that is not JSON", () => {

@@ -87,26 +87,38 @@ const LARGE_EXPONENT = /[\d.][eE][-+]?\d{3}/;
  * `JSON.parse`.
  */
 export function valueOfJSON(text: string): unknown {
-  const { json, names } = text.includes("\\") ? withoutEscapedNames(text) : { json: text, names: none };
-  if (names.size === 0 && !hasExactNumber(json)) return JSON.parse(json);
-  return numbersAsText.parse(json, (_, value, { source }) => {
-    if (typeof value === "number")
-      return source !== undefined && !isDouble(source, value) ? new ExactNumber(source) : value;
-    return names.size === 0 || typeof value !== "object" || value === null || Array.isArray(value)
-      ? value
-      : renamed(value as Readonly<Record<string, unknown>>, names);
+  const unescaped = withoutEscapedNames(text);
+  if (!hasExactNumber(unescaped.json)) return parseUnescaped(unescaped);
+  return numbersAsText.parse(unescaped.json, (_, value, { source }) => {
+    if (typeof value !== "number") return renamed(value, unescaped.names);
+    return source !== undefined && !isDouble(source, value) ? new ExactNumber(source) : value;
   });
 }
 
-const none: ReadonlyMap<string, string> = new Map();
+const noNames: ReadonlyMap<string, string> = new Map();
 const NAME_FOLLOWS = /[ \t\n\r]*:/y;
 
 /**
- * Returns JSON in which no name has an escape, and the names that it has in the place of others. `JSON.parse` of V8
- * 14.6 misreads names with escapes: after it has read `{"a\\":1}`, it reads `{"a\"":1}` as `{"a\\":1}`. So the record
- * of another user could rename members.
+ * Parses JSON of any origin. Throws a `SyntaxError` like `JSON.parse`, which misreads names with escapes in V8 14.6:
+ * after it has read `{"a\\":1}`, it reads `{"a\"":1}` as `{"a\\":1}`. So a text of one client could rename members in a
+ * text of another.
  */
-function withoutEscapedNames(text: string): { readonly json: string; readonly names: ReadonlyMap<string, string> } {
+export function parseJSON(text: string): unknown {
+  return parseUnescaped(withoutEscapedNames(text));
+}
+
+/** JSON in which no name has an escape, and the names that it has in the place of others. */
+interface Unescaped {
+  readonly json: string;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function parseUnescaped({ json, names }: Unescaped): unknown {
+  return names.size === 0 ? JSON.parse(json) : JSON.parse(json, (_, value: unknown) => renamed(value, names));
+}
+
+function withoutEscapedNames(text: string): Unescaped {
+  if (!text.includes("\\")) return { json: text, names: noNames };
   let mark = "\uf8ff";
   while (text.includes(mark)) mark += mark;
   const names = new Map<string, string>();
@@ -134,7 +146,8 @@ function withoutEscapedNames(text: string): { readonly json: string; readonly na
   return { json: json + text.slice(copied), names };
 }
 
-function renamed(value: Readonly<Record<string, unknown>>, names: ReadonlyMap<string, string>): unknown {
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (names.size === 0 || typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value);
   if (!entries.some(([name]) => names.has(name))) return value;
   return Object.fromEntries(entries.map(([name, member]) => [names.get(name) ?? name, member]));

@@ -51,6 +51,13 @@ test("reads stored JSON with valueOfJSON, which rounds no number", () => {
   assert.deepEqual(linesThat(/\bJSON\.parse\b|\bstructuredClone\b/, stored), []);
 });
 
+test("parses JSON of clients and other servers with parseJSON, because JSON.parse misreads escaped names", () => {
+  const folders = /^src\/(?:resource|access|http(?!\/formats\/json)|feature|features(?!\/openapi\/page)|composition)\//;
+  const readers = typescript.filter((file) => folders.test(file) && !file.endsWith(".test.ts"));
+
+  assert.deepEqual(linesThat(/\bJSON\.parse\b/, readers), []);
+});
+
 test("reads the columns of a row with storedOf, which knows their types", () => {
   const features = typescript.filter((file) => /^src\/features\/(?!console\/).*(?<!\.test)\.ts$/.test(file));
   // A column by its name, a cast of a column or of the whole record, and a record that is taken apart.

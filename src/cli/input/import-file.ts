@@ -1,6 +1,7 @@
 import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { Problem, readJSON } from "../../door/http.ts";
+import { parseExactly } from "../../door/resources.ts";
 import { isObject } from "../../service/objects.ts";
 import type { ImportLine, RefusedLine } from "../../service/records/import-users.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
@@ -202,7 +203,7 @@ async function* readArray(
       );
   }
   const text = texts.join("");
-  if (!Array.isArray(parse(text)))
+  if (!Array.isArray(parseExactly(text)))
     throw new CommandFailed("The file is not a JSON array. If it has one object a line, use --format jsonl.");
   const members = splitMembers(text);
   for (const [at, each] of members.entries()) {
@@ -232,7 +233,7 @@ function splitMembers(text: string): readonly string[] {
  * refused.
  */
 function readEntry(line: number, text: string, entry: EntryReader["entry"], otherwise: string): ReadLine {
-  const value = parse(text);
+  const value = parseExactly(text);
   // An entry with invalid UTF-8 is refused later (`inUTF8`), with the names of its fields.
   if (isObject(value) && !text.includes(BROKEN))
     try {
@@ -242,14 +243,6 @@ function readEntry(line: number, text: string, entry: EntryReader["entry"], othe
       return { line, reasons: [error.detail.replace("(line 1, column ", "(column ")] };
     }
   return entry(line, value, otherwise);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isBrokenText(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import { isObject } from "../../core/checking/members.ts";
+import { parseJSON } from "../../core/exact-numbers.ts";
 import type { Pieces } from "../../http/scheduling/slices.ts";
 import { withoutXML, type JSONObject } from "./json.ts";
 
@@ -37,7 +38,7 @@ export class Part {
 
   /** Parses the sent text again, so pages show exactly what is sent. */
   read(): unknown {
-    return JSON.parse(Buffer.from(this.#text.buffer, this.#text.byteOffset, this.#text.length).toString()) as unknown;
+    return parseJSON(Buffer.from(this.#text.buffer, this.#text.byteOffset, this.#text.length).toString());
   }
 }
 

@@ -1,4 +1,5 @@
 import { sameBytes, signing } from "../../core/crypto/secret.ts";
+import { parseJSON } from "../../core/exact-numbers.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Value } from "../../store/store.ts";
 
@@ -49,7 +50,7 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
           issues: [{ pointer, code: "invalid", detail }],
         });
       }
-      const [forward, ...values] = JSON.parse(payload) as [number, ...Value[]];
+      const [forward, ...values] = parseJSON(payload) as [number, ...Value[]];
       return { direction: forward === 1 ? "after" : "before", values };
     },
   };

@@ -1,6 +1,7 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
+import { parseJSON } from "../../core/exact-numbers.ts";
 import {
   defineField,
   Flaw,
@@ -51,7 +52,7 @@ function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly u
   const kind: Kind<readonly unknown[]> = {
     name: "array",
     parse,
-    parseText: (text) => parse(parseJSON(text)),
+    parseText: (text) => parse(parseList(text)),
     schema: { type: "array", items: of.kind.schema, minItems, maxItems },
     column: { type: "json" },
     maxLength: MAX_CHARACTERS,
@@ -94,9 +95,9 @@ function requireSimple(of: Field, options: ArrayOptions<unknown>): void {
 }
 
 /** Parses a text as JSON. Returns null if it is not JSON. */
-export function parseJSON(text: string): unknown {
+export function parseList(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJSON(text);
   } catch {
     return null;
   }

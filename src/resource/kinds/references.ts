@@ -25,7 +25,7 @@ import {
 } from "../declaration/field.ts";
 import { buildTableName } from "../tables/table.ts";
 import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
-import { parseJSON } from "./lists.ts";
+import { parseList } from "./lists.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";
 
@@ -120,7 +120,7 @@ function referencesField(resource: string | Resource, options: NamedReferencesOp
     {
       name: "references",
       parse,
-      parseText: (text) => parse(parseJSON(text)),
+      parseText: (text) => parse(parseList(text)),
       schema: { type: "array", items: kind.schema, minItems, maxItems, uniqueItems: true },
       column: { type: "json" },
       members: {

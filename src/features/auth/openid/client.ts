@@ -2,6 +2,7 @@ import type * as OpenIDClient from "openid-client";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { digest } from "../../../core/crypto/secret.ts";
+import { parseJSON } from "../../../core/exact-numbers.ts";
 import { keyShapes } from "../issuers/declaration.ts";
 import { readClaims, shown, type Claims } from "./claims.ts";
 import { isSafeAddress, type IdentityProvider } from "./declaration.ts";
@@ -205,7 +206,7 @@ function readMetadata(found: Readonly<Metadata>, issuer: string): Metadata {
   const algorithms = listed.filter((each) => Object.hasOwn(keyShapes, each));
   if (algorithms.length === 0) throw new ProviderFault("it signs ID tokens only with algorithms that are not accepted");
   // Leaves out the library's functions, which cannot be copied.
-  return { ...(JSON.parse(JSON.stringify(found)) as Metadata), id_token_signing_alg_values_supported: algorithms };
+  return { ...(parseJSON(JSON.stringify(found)) as Metadata), id_token_signing_alg_values_supported: algorithms };
 }
 
 /** Returns a function that caches the discovered metadata. Concurrent callers wait for the same request. */

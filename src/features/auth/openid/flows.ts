@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Call } from "../../../core/call/call.ts";
 import { digest, hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
+import { parseJSON } from "../../../core/exact-numbers.ts";
 import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import { insert, table } from "../../../http/declarations/table.ts";
 import { dateTime } from "../../../resource/kinds/fields.ts";
@@ -98,7 +99,7 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
     const [body = "", signature = "", more] = text.split(".");
     const isOurs = sameBytes(Buffer.from(signature), Buffer.from(deriveText("flow", body)));
     if (more !== undefined || !isOurs) return null;
-    const flow = readFlow(JSON.parse(Buffer.from(body, "base64url").toString("utf8")));
+    const flow = readFlow(parseJSON(Buffer.from(body, "base64url").toString("utf8")));
     // A flow that expires too late was made before the clock was set back.
     return flow === null || now >= flow.expiresAt || flow.expiresAt > now + FLOW_LIFETIME_MS ? null : flow;
   }

@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { parseJSON } from "../../../core/exact-numbers.ts";
 import type { PasskeyRefusal } from "../../../core/observation.ts";
 import { readCBOR, type CBORValue } from "./cbor.ts";
 import { isSigned, readKey, type PasskeyKey } from "./cose.ts";
@@ -178,7 +179,7 @@ function requireClientData(value: unknown, type: string, { challenge, isOrigin }
 
 function parseClientData(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parseJSON(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     return null;
   }

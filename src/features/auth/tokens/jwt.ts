@@ -5,6 +5,7 @@ import * as errors from "jose/errors";
 import { compactVerify } from "jose/jws/compact/verify";
 import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
 import { isObject } from "../../../core/checking/members.ts";
+import { parseJSON } from "../../../core/exact-numbers.ts";
 
 /** A key and the one algorithm it is for (RFC 8725 §3.1). */
 export interface KeyWithAlgorithm {
@@ -146,7 +147,7 @@ function readClaims(
 
 function parseObject(json: Uint8Array): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
+    const value: unknown = parseJSON(new TextDecoder("utf-8", { fatal: true }).decode(json));
     return isObject(value) ? { ...value } : null;
   } catch {
     return null;

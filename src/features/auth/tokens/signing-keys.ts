@@ -4,6 +4,7 @@ import { isObject, text as filePath } from "../../../core/checking/members.ts";
 import { requireArguments } from "../../../core/checking/options.ts";
 import { made } from "../../../core/copy.ts";
 import { aSecret, digest, type Secret } from "../../../core/crypto/secret.ts";
+import { parseJSON } from "../../../core/exact-numbers.ts";
 
 /** The signature algorithms of access tokens (RFC 8037, RFC 7518 §3.4). */
 export type SigningAlgorithm = "EdDSA" | "ES256";
@@ -149,7 +150,7 @@ function createSigningKeys(keys: readonly ReadKey[]): SigningKeys {
 /** Returns the unchecked entries of a JWK Set, or null if it is not one. */
 export function parseKeySet(text: string): readonly unknown[] | null {
   try {
-    const set: unknown = JSON.parse(text);
+    const set: unknown = parseJSON(text);
     return isObject(set) && Array.isArray(set["keys"]) ? set["keys"] : null;
   } catch {
     return null;

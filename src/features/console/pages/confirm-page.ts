@@ -1,5 +1,6 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
+import { parseJSON } from "../../../core/exact-numbers.ts";
 import { findOwnPath } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import { formType } from "../../../http/formats/form.ts";
@@ -164,7 +165,7 @@ function parseCarried(text: unknown): Carried | null {
   if (typeof text !== "string") return null;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJSON(text);
   } catch {
     return null;
   }
