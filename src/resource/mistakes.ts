@@ -23,6 +23,7 @@ import { aDeprecation } from "../core/deprecation.ts";
 import { everyOperator, orderOperators, textOperators, type Operator } from "../core/operators.ts";
 import type { Fields, ResourceDeclaration } from "./declaration/declaration.ts";
 import { isShown, type Field } from "./declaration/field.ts";
+import { defaultSortMistakes } from "./default-sort.ts";
 import { idField } from "./ids.ts";
 import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
 import { pageSizeMistake } from "./page-size.ts";
@@ -80,6 +81,7 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   computed: optional(namedMembers),
   filters: optional(namedMembers),
   sorts: optional(texts),
+  defaultSort: optional((value) => (isText(value) ? null : 'it has to be a text, like "-created_at"')),
   search: optional(texts),
   removed: optional(namedMembers),
   pageSize: optional((value) =>
@@ -103,7 +105,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     within,
     id = "integer",
   } = declaration;
-  const mistakes: string[] = [...tableMistakes(declaration)];
+  const mistakes: string[] = [...tableMistakes(declaration), ...defaultSortMistakes(declaration)];
   const at = (place: string, found: readonly string[]): number =>
     mistakes.push(...found.map((each) => `${place}: ${each}`));
   if (!isSnakeCase(name))

@@ -1,7 +1,8 @@
 import { meantName } from "../core/checking/nearest.ts";
 import type { Issue } from "../core/problem/problem.ts";
-import type { PageSize } from "./declaration/declaration.ts";
+import type { PageSize, SortField } from "./declaration/declaration.ts";
 import { Flaw, hasOpenName } from "./declaration/field.ts";
+import { breakTies, readSortNames } from "./default-sort.ts";
 import { comparedKind, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { getKind } from "./ids.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
@@ -13,7 +14,10 @@ export interface ListRequest {
   readonly filters: readonly Filter[];
   /** The prefixes to search for. For each one, a record must have a word that begins with it. */
   readonly search: readonly string[];
-  /** A total order: `id` is added at the end if it is not named. */
+  /**
+   * A total order: `id` is added at the end if it is not named. If the caller asked for no order, it is the
+   * `defaultSort` of the resource itself.
+   */
   readonly sort: readonly SortField[];
   readonly limit: number;
   /** The cursor as it was sent. It is not verified here. */
@@ -28,11 +32,6 @@ export interface Filter {
   readonly field: string;
   readonly operator: Operator;
   readonly value: FilterValue;
-}
-
-export interface SortField {
-  readonly field: string;
-  readonly descending: boolean;
 }
 
 const MAX_FILTERS = 20;
@@ -232,16 +231,14 @@ function readLimit({ default: usual, maximum }: PageSize, text: string | undefin
 }
 
 function readSort(resource: Resource, text: string | undefined): readonly SortField[] | Flaw {
-  const sort: SortField[] = [];
-  for (const part of text === undefined ? [] : text.split(",")) {
-    const descending = part.startsWith("-");
-    const field = descending ? part.slice(1) : part;
+  if (text === undefined) return resource.defaultSort;
+  const sort = readSortNames(text);
+  for (const [at, { field }] of sort.entries()) {
     if (!resource.sorts.includes(field))
       return new Flaw("invalid", `The list can be sorted by ${resource.sorts.join(", ")}.`);
-    if (sort.some((each) => each.field === field)) return new Flaw("invalid", `${field} is named twice.`);
-    sort.push({ field, descending });
+    if (sort.findIndex((each) => each.field === field) < at) return new Flaw("invalid", `${field} is named twice.`);
   }
-  return sort.some((each) => each.field === "id") ? sort : [...sort, { field: "id", descending: false }];
+  return breakTies(sort);
 }
 
 function readFields(resource: Resource, text: string | undefined): readonly string[] | null | Flaw {

@@ -18,6 +18,7 @@ import type {
 import { isShown, type ComputedSQL, type Field } from "./declaration/field.ts";
 import type { IdKind } from "./declaration/types.ts";
 import type { ComputedFields } from "./declaration/types.ts";
+import { breakTies, readSortNames } from "./default-sort.ts";
 import { collectMistakes } from "./mistakes.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 
@@ -70,6 +71,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
       filters: new Map(collectFilters(declaration).map(([field, { operators }]) => [field, operators])),
       deprecations: collectDeprecations(declaration),
       sorts: ["id", ...(declaration.sorts ?? [])],
+      defaultSort: Object.freeze(breakTies(readSortNames(declaration.defaultSort ?? "id"))),
       search: declaration.search ?? [],
       removed: declaration.removed ?? {},
       pageSize: resolvePageSize(declaration),

@@ -9,7 +9,8 @@ const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
  * values of a field with an equality filter, the field also gets an index together with each sort field. `narrowedBy`
  * are the columns by which permissions narrow lists. Each of them also gets indexes of three columns: itself, a field
  * with an equality filter, and a sort field. In a nested resource, every index starts with the column of the parent.
- * Two filters together with a sort get no index, because each write would have to update it.
+ * The default order gets an index with all its fields, alone and after each column of `narrowedBy`. Two filters
+ * together with a sort get no index, because each write would have to update it.
  */
 export function chooseIndexes(
   resource: Resource,
@@ -30,15 +31,20 @@ export function chooseIndexes(
   }
   for (const { name, references } of columns) if (references !== undefined) named.add(name);
 
+  const usual = fieldsOfDefaultSort(resource);
   const indexes = new Map<string, readonly string[]>();
   const add = (...index: readonly string[]): unknown => indexes.set(index.join(), index);
   if (parentColumn !== null) {
     add(parentColumn, "id");
     // There are only a few rows within one parent, so one further column is enough.
     for (const column of [...named, ...ordered]) if (column !== parentColumn) add(parentColumn, column, "id");
+    if (usual.length > 1) add(parentColumn, ...usual, "id");
     return [...indexes.values()];
   }
   for (const column of ordered) add(column, "id");
+  if (usual.length > 1) add(...usual, "id");
+  for (const owner of narrowedBy)
+    if (usual.length > 0 && !usual.includes(owner) && isComparable(columns, owner)) add(owner, ...usual, "id");
   for (const column of named) {
     add(column, "id");
     if (!isShared(columns, column)) continue;
@@ -49,6 +55,16 @@ export function chooseIndexes(
       for (const order of ordered)
         if (column !== owner && order !== owner && order !== column) add(owner, column, order, "id");
   return [...indexes.values()];
+}
+
+/** Returns the fields of the default order. Returns none if no index has their directions. */
+function fieldsOfDefaultSort({ defaultSort }: Resource): readonly string[] {
+  const sorted = defaultSort.filter(({ field }) => field !== "id");
+  return sorted.every(({ descending }) => descending === sorted[0]!.descending) ? sorted.map(({ field }) => field) : [];
+}
+
+function isComparable(columns: readonly Column[], name: string): boolean {
+  return columns.some((column) => column.name === name && column.type !== "json");
 }
 
 /** Returns true if many rows share a value, so that an order within them is useful. */

@@ -57,8 +57,7 @@ export function collectShapes(
       for (const sort of collectOrders(resource)) {
         const all = [...where, ...narrowed];
         const query = { collection, where: all.length === 0 ? null : { all }, sort, limit: 100 };
-        const order = sort.slice(0, 1).map(({ column, descending }) => `${descending === true ? "-" : ""}${column}`);
-        shapes.push({ title: `${title}by ${order.join()}${suffix}`, query, isServed: isServed(query) });
+        shapes.push({ title: `${title}by ${formatOrder(sort)}${suffix}`, query, isServed: isServed(query) });
       }
   return shapes;
 }
@@ -103,12 +102,20 @@ function formatTitle({ column, operator }: SingleFilter): string {
   return `${column}[${operator}]`;
 }
 
-function collectOrders({ sorts }: Resource): readonly (readonly Sort[])[] {
-  return sorts.flatMap((column) =>
-    [false, true].map((descending) =>
+function collectOrders({ sorts, defaultSort }: Resource): readonly (readonly Sort[])[] {
+  const orders = sorts.flatMap((column) =>
+    [false, true].map((descending): readonly Sort[] =>
       column === "id" ? [{ column, descending }] : [{ column, descending }, { column: "id" }],
     ),
   );
+  const usual = defaultSort.map(({ field, descending }) => ({ column: field, descending }));
+  return orders.some((order) => formatOrder(order) === formatOrder(usual)) ? orders : [...orders, usual];
+}
+
+/** Returns the order without the ascending `id` that breaks ties. */
+function formatOrder(sort: readonly Sort[]): string {
+  const names = sort.map(({ column, descending }) => `${descending === true ? "-" : ""}${column}`);
+  return names.filter((name, at) => at === 0 || name !== "id").join();
 }
 
 function chooseOperand(operator: Operator, value: Value): Value {

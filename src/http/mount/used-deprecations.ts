@@ -1,7 +1,7 @@
 import { isObject } from "../../core/checking/members.ts";
 import type { Deprecated } from "../../core/deprecation.ts";
 import type { QueryCondition } from "../../resource/conditions.ts";
-import type { SortField } from "../../resource/query.ts";
+import type { SortField } from "../../resource/declaration/declaration.ts";
 import type { Resource } from "../../resource/resource.ts";
 
 const NOTHING: readonly Deprecated[] = [];
@@ -14,13 +14,15 @@ interface QueryFieldNames {
 
 /** Returns the deprecated parts of a resource that a list query uses: in a filter, in the order, or in `fields`. */
 export function collectDeprecatedInList(
-  { deprecations }: Resource,
+  { deprecations, defaultSort }: Resource,
   conditions: readonly QueryCondition[],
   { sort, fields }: QueryFieldNames,
 ): readonly Deprecated[] {
   if (deprecations === null) return NOTHING;
   const filtered = conditions.flatMap(fieldsIn);
-  const named = [...filtered, ...sort.map(({ field }) => field), ...(fields ?? [])];
+  // A caller who asked for no order uses no field of it.
+  const sorted = sort === defaultSort ? [] : sort.map(({ field }) => field);
+  const named = [...filtered, ...sorted, ...(fields ?? [])];
   return [
     ...named.flatMap((name) => deprecations.fields.get(name) ?? []),
     ...filtered.flatMap((name) => deprecations.filters.get(name) ?? []),

@@ -47,6 +47,17 @@ export interface Deprecations {
   readonly filters: ReadonlyMap<string, readonly Deprecated[]>;
 }
 
+/** One field of an order. */
+export interface SortField {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+/** The text of an order over these fields: `-created_at`, `state,-id`. Only the first field is checked by its type. */
+export type DefaultSort<K extends string> = SortName<K> | `${SortName<K>},${string}`;
+
+type SortName<K extends string> = `${"" | "-"}${K | "id"}`;
+
 /** The number of records on a page of a list. */
 export interface PageSize {
   /** The size if the caller does not choose one. */
@@ -108,6 +119,11 @@ export interface ResourceDeclaration<
   /** The fields that a list can be sorted by. `id` is always one of them. */
   readonly sorts?: readonly (keyof F & string)[];
   /**
+   * The order of a list without `?sort=`, written as in the address: `"-created_at"`. It names fields of `sorts`, and
+   * `id`. Default: `"id"`.
+   */
+  readonly defaultSort?: DefaultSort<keyof F & string>;
+  /**
    * The text fields that `?search=` searches. A record matches if each word of the search is the beginning of a word in
    * one of these fields. An index stores the words, so a search does not read all records.
    */
@@ -160,6 +176,8 @@ export interface Resource<
   /** The deprecations. Null if there are none. */
   readonly deprecations: Deprecations | null;
   readonly sorts: readonly string[];
+  /** The order of a list without `?sort=`: a total order, with `id`. */
+  readonly defaultSort: readonly SortField[];
   readonly search: readonly string[];
   readonly removed: Readonly<Record<string, string>>;
   readonly pageSize: PageSize;

@@ -2,6 +2,7 @@ import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/request/view.ts";
 import { inTurns } from "../../../http/scheduling/slices.ts";
+import { formatDefaultSort } from "../../../resource/default-sort.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
 import { readLinks, findParameter, readParameters, withParameters } from "../addresses.ts";
 import { excerptText, inCell } from "../excerpt.ts";
@@ -61,7 +62,7 @@ const MOST_DRAWN = 2 * 1024 * 1024;
  */
 async function drawTable(drawing: Drawing, resource: Resource, rows: readonly ListedRow[]): Promise<Markup> {
   const names = Object.keys(rows[0]!);
-  const order = findOrder(drawing);
+  const order = findOrder(drawing, resource);
   const columns = names.map((name) => drawColumnHead(drawing, resource, name, order));
   const lines: Markup[] = [];
   let left = isUnsafe(drawing.view.call.method) ? MOST_DRAWN : Infinity;
@@ -109,9 +110,9 @@ interface Order {
   readonly descending: boolean;
 }
 
-/** Returns the first field of the requested order. */
-function findOrder({ view }: Drawing): Order | null {
-  const [first = ""] = findParameter(view, "sort")?.split(",") ?? [];
+/** Returns the first field of the order. Returns null if the list is in the order of its ids by default. */
+function findOrder({ view }: Drawing, { defaultSort }: Resource): Order | null {
+  const [first = ""] = (findParameter(view, "sort") ?? formatDefaultSort(defaultSort) ?? "").split(",");
   if (first === "") return null;
   return { name: first.replace(/^-/, ""), descending: first.startsWith("-") };
 }

@@ -4,6 +4,7 @@ import type { ServedMount } from "../../../http/declarations/mount.ts";
 import { collectParameters } from "../../../http/declarations/parameters.ts";
 import { FORMAT_PARAMETER, type Format } from "../../../http/request/format.ts";
 import type { Field } from "../../../resource/declaration/field.ts";
+import { formatDefaultSort } from "../../../resource/default-sort.ts";
 import { comparedKind } from "../../../resource/filter-value.ts";
 import { getField } from "../../../resource/ids.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../../../resource/page-size.ts";
@@ -118,18 +119,22 @@ export function pathParameters(path: string, mounted?: ServedMount): readonly JS
 
 /** Returns the parameters of a list, except for pages: order, shape and filters. */
 export function listParameters(resource: Resource): readonly JSONObject[] {
-  const sorts = resource.sorts.flatMap((name) => [name, `-${name}`]);
   const filters = [...resource.filters].flatMap(([name, operators]) =>
     operators.map((operator) =>
       filterParameter(name, operator, getField(resource, name), collectDeprecations(resource, name)),
     ),
   );
-  return [
-    commaSeparated("sort", "The order; `-` reverses it, and the id breaks ties.", { type: "string", enum: sorts }),
-    fieldsParameter(resource),
-    ...searchParameters(resource),
-    ...filters,
-  ];
+  return [sortParameter(resource), fieldsParameter(resource), ...searchParameters(resource), ...filters];
+}
+
+function sortParameter({ sorts, defaultSort }: Resource): JSONObject {
+  const usual = formatDefaultSort(defaultSort);
+  const parameter = commaSeparated("sort", "The order; `-` reverses it, and the id breaks ties.", {
+    type: "string",
+    enum: sorts.flatMap((name) => [name, `-${name}`]),
+  });
+  if (usual === null) return parameter;
+  return { ...parameter, schema: { ...(parameter["schema"] as JSONObject), default: usual.split(",") } };
 }
 
 function searchParameters({ search }: Resource): readonly JSONObject[] {

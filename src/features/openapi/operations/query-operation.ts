@@ -1,5 +1,6 @@
 import { textOperators, type Operator } from "../../../core/operators.ts";
 import { MAX_CONDITIONS } from "../../../resource/conditions.ts";
+import { formatDefaultSort } from "../../../resource/default-sort.ts";
 import { getField } from "../../../resource/ids.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
 import { ref, type JSONObject } from "../json.ts";
@@ -20,6 +21,7 @@ export const PLAIN_METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST",
  */
 export function querySchema(resource: Resource, condition: string, expandable: readonly string[]): JSONObject {
   const names = shownFields(resource).join(", ");
+  const usual = formatDefaultSort(resource.defaultSort);
   const text = (description: string): JSONObject => ({ type: "string", minLength: 1, description });
   return {
     type: "object",
@@ -29,7 +31,10 @@ export function querySchema(resource: Resource, condition: string, expandable: r
       ...(resource.search.length === 0
         ? {}
         : { search: text(`Words. Each word must begin a word of ${resource.search.join(" or ")}.`) }),
-      sort: text(`The order, as in the address: some of ${resource.sorts.join(", ")}; \`-\` reverses it.`),
+      sort: {
+        ...text(`The order, as in the address: some of ${resource.sorts.join(", ")}; \`-\` reverses it.`),
+        ...(usual === null ? {} : { default: usual }),
+      },
       limit: {
         type: "integer",
         minimum: 1,

@@ -179,6 +179,10 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
     fields: Object.fromEntries(all.map(({ name, field }) => [name, field])),
     filters: new Map<string, readonly Operator[]>([...(ofId === undefined ? [] : [["id", ofId] as const]), ...filters]),
     sorts: ["id", ...plain.filter(({ from }) => newer.sorts.includes(from)).map(({ name }) => name)],
+    defaultSort: newer.defaultSort.flatMap((each) => {
+      if (each.field === "id") return [each];
+      return plain.filter(({ from }) => from === each.field).map(({ name }) => ({ ...each, field: name }));
+    }),
     // No search if this shape does not show all searched fields. A search would reveal the words of a field that is not
     // shown.
     search: newer.search.every((name) => named.has(name))

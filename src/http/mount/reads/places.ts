@@ -1,3 +1,4 @@
+import { formatDefaultSort } from "../../../resource/default-sort.ts";
 import type { Filter, ListRequest } from "../../../resource/query.ts";
 import type { Key } from "../../../store/store.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
@@ -57,7 +58,7 @@ export interface PlaceWithin {
 
 const wholeList = formatShape({ filters: [], search: [], sort: [{ field: "id", descending: false }] });
 
-/** Returns the address of the next page. */
+/** Returns the address of the next page, in the order of the ids. */
 export function addressOfNext(
   { service }: Exchange,
   { resource }: ServedMount,
@@ -68,5 +69,6 @@ export function addressOfNext(
     { direction: "after", values: [lastId] },
     formatBinding(path, caller, wholeList),
   );
-  return `${path}?${expand === "" ? "" : `expand=${expand}&`}cursor=${cursor}`;
+  const sort = formatDefaultSort(resource.defaultSort) === null ? "" : "sort=id&";
+  return `${path}?${expand === "" ? "" : `expand=${expand}&`}${sort}cursor=${cursor}`;
 }
