@@ -1,5 +1,6 @@
 import type { Permission } from "../access/permission/contract.ts";
 import { suggestion } from "../core/checking/nearest.ts";
+import { rulesOf, permissionOf } from "../http/declarations/rules.ts";
 import type { NamedParts } from "./clashes.ts";
 
 /**
@@ -8,7 +9,21 @@ import type { NamedParts } from "./clashes.ts";
  */
 export function permissionMistakes(all: readonly NamedParts[]): readonly string[] {
   const found = collectPermissions(all);
-  return [...new Set([...missingIdentity(found, all), ...missingRoles(found, all)])];
+  return [...new Set([...missingIdentity(found, all), ...missingRoles(found, all), ...tooManyRules(all)])];
+}
+
+/** The maximum number of different rules. For each set of denied rules, a service may need a view of each mount. */
+const MOST_RULES = 12;
+
+function tooManyRules(all: readonly NamedParts[]): readonly string[] {
+  const rules = new Set(
+    all.flatMap(({ parts: { mounts = [] } }) => mounts.flatMap(({ resource }) => rulesOf(resource))),
+  );
+  if (rules.size <= MOST_RULES) return [];
+  const names = [...rules].map(({ name }) => name).join(", ");
+  return [
+    `The fields have ${rules.size} different rules (${names}), and at most ${MOST_RULES} are allowed; make each permission once and use it for several fields.`,
+  ];
 }
 
 interface PlacedPermission {
@@ -19,7 +34,11 @@ interface PlacedPermission {
 function collectPermissions(all: readonly NamedParts[]): readonly PlacedPermission[] {
   return all.flatMap(({ parts: { mounts = [], endpoints = [] } }) => [
     ...mounts.flatMap(({ resource, permissions, actions }) =>
-      [...Object.values(permissions), ...actions.map(({ permission }) => permission)].map((permission) => ({
+      [
+        ...Object.values(permissions),
+        ...actions.map(({ permission }) => permission),
+        ...rulesOf(resource).map(permissionOf),
+      ].map((permission) => ({
         place: `mount(${resource.path})`,
         permission,
       })),

@@ -13,6 +13,7 @@ import { expandableNames } from "./declarations/relations.ts";
 import type { FindRoute, Match } from "./declarations/routes.ts";
 import type { KeyDecision } from "./mount/reads/expand/verdicts.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
+import { seenBy } from "./mount/seen-by.ts";
 import { readValues } from "./mount/values.ts";
 import type { ServiceCore } from "./request/core.ts";
 import { Exchange } from "./request/exchange.ts";
@@ -83,15 +84,16 @@ export class ServedView implements View {
     if (exchange === null || match === null) return null;
     const { endpoint, action, params } = exchange;
     const { mounted } = match.route.methods.get(endpoint.method)!;
+    const mount = mounted === undefined ? null : seenBy(mounted, exchange);
     return {
       path: match.route.path,
       params,
       method: endpoint.method,
       action,
-      resource: mounted?.resource ?? null,
+      resource: mount?.resource ?? null,
       logsIn: endpoint.logsIn ?? false,
       hidesQuery: this.#hidesQuery,
-      expandable: mounted === undefined ? [] : expandableNames(mounted),
+      expandable: mount === null ? [] : expandableNames(mount),
     };
   }
 
@@ -162,7 +164,7 @@ export class ServedView implements View {
       method,
       path,
       action,
-      resource: mounted?.resource ?? null,
+      resource: mounted === undefined ? null : seenBy(mounted, probe).resource,
       name: own?.name ?? null,
       body: own?.body ?? null,
       request: mounted === undefined ? (endpoint.documentation?.request ?? null) : null,
@@ -206,8 +208,9 @@ export class ServedView implements View {
           decision: innerExchange.only === null ? "allow" : { only: innerExchange.only },
         });
     }
-    if (mount === null || !mount.shown.includes(field)) return null;
-    const mounted = mount;
+    if (mount === null) return null;
+    const mounted = seenBy(mount, exchange);
+    if (!mounted.shown.includes(field)) return null;
     return runOrNull(() => readValues(exchange, mounted, field, verdicts));
   }
 

@@ -4,16 +4,7 @@ import { isObject, describeType } from "../core/checking/members.ts";
 import { meantName } from "../core/checking/nearest.ts";
 import { anIssueList, MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import { hasUnwritable, writableInXML } from "../core/xml-characters.ts";
-import {
-  Flaw,
-  hasOpenName,
-  isRequired,
-  isShown,
-  isStored,
-  isWritable,
-  type DraftContext,
-  type Field,
-} from "./declaration/field.ts";
+import { Flaw, isRequired, isShown, isStored, isWritable, type DraftContext, type Field } from "./declaration/field.ts";
 import { isTooLong, tooLong } from "./kinds/long-values.ts";
 import { formatInstant } from "./kinds/times.ts";
 import { pointerTo } from "./pointer.ts";
@@ -40,14 +31,24 @@ export interface DraftOptions {
    * the record.
    */
   readonly hidden?: ReadonlySet<string>;
+  /**
+   * The complete record, if the rules of fields hide a part of `current` from the caller. `check` gets it. Undefined if
+   * the caller may know every field.
+   */
+  readonly whole?: Readonly<Record<string, unknown>> | undefined;
+  /** The values of a new record for fields that the caller may not send. They replace the defaults of the fields. */
+  readonly given?: Readonly<Record<string, unknown>>;
   /** True if every value of the body is text, as in XML and forms. The field of the value then parses the text. */
   readonly leavesAreText: boolean;
   readonly context: DraftContext;
 }
 
-/** The result if `check` needs a field that the caller did not send and may not read. */
+/**
+ * The result if `check` needs a field that the caller did not send and may not read. Null if the caller may not know
+ * the name of the field either.
+ */
 export interface Undecided {
-  readonly hiddenField: string;
+  readonly hiddenField: string | null;
 }
 
 /**
@@ -79,6 +80,11 @@ export function readDraft(
     if (value instanceof Flaw) issues.push(...buildIssues(name, value, isShown(field) ? undefined : sent));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
+  for (const [name, field] of Object.entries(resource.concealed ?? {})) {
+    if (options.partial === true && field.options.regenerated !== true) continue;
+    const value = resolveServiceValue({ path: resource.path, name, field }, undefined, options);
+    if (value !== undefined) values[name] = value;
+  }
   const unknown: string[] = [];
   for (const name of Object.keys(body)) {
     if (issues.length + unknown.length >= MAX_ISSUES) break;
@@ -87,7 +93,8 @@ export function readDraft(
   }
   issues.push(...unknown.map((name, at) => unknownField(name, at < MAX_SUGGESTIONS ? resource : null)));
   if (issues.length === 0 && options.partial !== true) {
-    const found = issuesTogether(resource, { values, transient }, options);
+    keepConcealed(resource, values, options);
+    const found = issuesTogether(resource, { values, transient }, { ...options, body });
     if ("hiddenField" in found) return found;
     issues.push(...found);
   }
@@ -100,10 +107,27 @@ export function readDraft(
  */
 const MAX_SUGGESTIONS = 5;
 
-/** Returns the issue of an unknown field. Suggests a similar name, but only of a field that every caller may know. */
+/**
+ * Adds the stored values of the fields that the caller may not send, as if the body had them. So hooks get the same draft
+ * as for other callers. A field of an existing table keeps its value without this.
+ */
+function keepConcealed(
+  { concealed, fields, table }: Resource,
+  values: Record<string, unknown>,
+  { whole }: DraftOptions,
+): void {
+  if (whole === undefined || table !== null) return;
+  for (const [name, field] of Object.entries({ ...concealed, ...fields })) {
+    if (field.allowed === undefined || Object.hasOwn(values, name) || !isStored(field)) continue;
+    const { readOnly, writeOnly, generated } = field.options;
+    if (readOnly !== true && writeOnly !== true && generated === undefined && Object.hasOwn(whole, name))
+      values[name] = whole[name];
+  }
+}
+
+/** Returns the issue of an unknown field. Suggests a similar name. */
 function unknownField(name: string, resource: Resource | null): Issue {
-  const knownNames =
-    resource === null ? [] : Object.keys(resource.fields).filter((each) => hasOpenName(resource.fields[each]!));
+  const knownNames = resource === null ? [] : Object.keys(resource.fields);
   return {
     pointer: pointerTo(name),
     code: "unknown_field",
@@ -119,27 +143,64 @@ function unknownField(name: string, resource: Resource | null): Issue {
 function issuesTogether(
   resource: Resource,
   { values, transient }: Draft,
-  { current, hidden }: DraftOptions,
+  { current, hidden, whole, body }: DraftOptions & { readonly body: Readonly<Record<string, unknown>> },
 ): readonly Issue[] | Undecided {
-  const record: Record<string, unknown> = { ...current, ...values, ...transient };
-  if (hidden === undefined || current === null || resource.check === null) return issuesFound(resource, record);
+  if (resource.check === null) return [];
+  const record: Record<string, unknown> = { ...(whole ?? current), ...values, ...transient };
+  if (hidden !== undefined && current !== null) {
+    const unsent = Object.keys(whole ?? current).filter(
+      (name) => !((Object.hasOwn(values, name) || Object.hasOwn(transient, name)) && !hidden.has(name)),
+    );
+    return issuesWithout(resource, record, unsent);
+  }
+  const found = issuesFound(resource, record);
+  if (resource.concealed === undefined || found.length === 0) return found;
+  // The body is invalid. The issues show nothing if they follow from the sent and the visible fields alone.
+  const unseen = Object.entries({ ...resource.concealed, ...resource.fields }).flatMap(([name, field]) =>
+    field.allowed?.read === false && !(field.allowed.write && Object.hasOwn(body, name)) ? [name] : [],
+  );
+  const alone = issuesWithout(resource, record, unseen);
+  const isOpen =
+    !("hiddenField" in alone) &&
+    alone.length > 0 &&
+    alone.every(({ pointer }) => !Object.hasOwn(resource.concealed!, fieldIn(pointer)));
+  return isOpen ? alone : { hiddenField: null };
+}
+
+/** Returns the name of the field to which a pointer leads. Empty for the whole body. */
+function fieldIn(pointer: string): string {
+  return /^\/([^/]*)/.exec(pointer)?.[1] ?? "";
+}
+
+/** Returns the issues that `check` finds without these fields. Returns `Undecided` if it reads one of them. */
+function issuesWithout(
+  resource: Resource,
+  known: Readonly<Record<string, unknown>>,
+  unseen: readonly string[],
+): readonly Issue[] | Undecided {
   const readNames: string[] = [];
-  for (const name of Object.keys(current)) {
-    const isSent = (Object.hasOwn(values, name) || Object.hasOwn(transient, name)) && !hidden.has(name);
-    if (isSent || name === "id" || name === resource.parentColumn) continue;
+  const record = { ...known };
+  for (const name of unseen) {
+    if (name === "id" || name === resource.parentColumn) continue;
     const get = (): never => {
       readNames.push(name);
       throw new TypeError(`${resource.path}: ${name} is hidden from this caller.`);
     };
     Object.defineProperty(record, name, { get, enumerable: true });
   }
+  const undecided = (): Undecided => ({ hiddenField: findOpenName(resource, readNames[0]!) });
   try {
     const found = issuesFound(resource, record);
-    return readNames.length === 0 ? found : { hiddenField: readNames[0]! };
+    return readNames.length === 0 ? found : undecided();
   } catch (error) {
     if (readNames.length === 0) throw error;
-    return { hiddenField: readNames[0]! };
+    return undecided();
   }
+}
+
+/** Returns the name, or null if a rule hides the field from the caller. */
+function findOpenName({ fields }: Resource, name: string): string | null {
+  return Object.hasOwn(fields, name) && fields[name]!.allowed?.read !== false ? name : null;
 }
 
 /** Returns the issues that the resource's `check` finds. */
@@ -203,7 +264,8 @@ function resolveValue(target: NamedField, sent: unknown, options: DraftOptions):
   return readValue(field, sent, options.leavesAreText);
 }
 
-function resolveDefault(target: NamedField, { context }: DraftOptions): unknown {
+function resolveDefault(target: NamedField, { context, given }: DraftOptions): unknown {
+  if (given !== undefined && Object.hasOwn(given, target.name)) return given[target.name];
   const { default: fallback } = target.field.options;
   return typeof fallback === "function" ? makeValue(target, fallback as Make, context) : fallback;
 }
@@ -223,7 +285,7 @@ function makeValue({ path, name, field }: NamedField, make: Make, context: Draft
     throw new TypeError(`${who} gave nothing; it has to give a value, or the field has to be optional`);
   // Not parsed: a field that is never shown, because its stored form may differ from the sent form, which `kind.parse`
   // reads. The result of `formatInstant`, because it is always valid.
-  if (!isShown(field) || make === formatInstant) return made;
+  if (options.writeOnly === true || make === formatInstant) return made;
   const read = kind.parse(made);
   if (read instanceof Flaw) throw new TypeError(`${who} gave a value that its kind does not take: ${read.detail}`);
   return read;
@@ -264,7 +326,7 @@ function resolveServiceValue(target: NamedField, sent: unknown, options: DraftOp
   if (generated !== undefined && (current === null || regenerated === true))
     return current === null && field.options.filled === true ? undefined : makeValue(target, generated, context);
   if (current !== null || field.options.filled === true) return undefined;
-  if (fallback !== undefined) return resolveDefault(target, options);
+  if (fallback !== undefined || options.given?.[name] !== undefined) return resolveDefault(target, options);
   return field.options.optional === true ? null : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { meantName } from "../core/checking/nearest.ts";
 import type { Issue } from "../core/problem/problem.ts";
 import type { PageSize, SortField } from "./declaration/declaration.ts";
-import { Flaw, hasOpenName } from "./declaration/field.ts";
+import { Flaw } from "./declaration/field.ts";
 import { breakTies, readSortNames } from "./default-sort.ts";
 import { comparedKind, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { getKind } from "./ids.ts";
@@ -214,12 +214,8 @@ function noFilter(resource: Resource, name: string): Flaw {
 function noParameter(resource: Resource, name: string): string {
   const none = "There is no such parameter.";
   if (ofPages.has(name)) return `${none} For the next page, follow the link rel="next" of the Link header.`;
-  const open = [...filtersNamedBy(resource)].filter(
-    ([, { field }]) => field === "id" || hasOpenName(resource.fields[field]!),
-  );
-  return (
-    none + meantName(name, [...ONCE, ...(resource.search.length > 0 ? ["search"] : []), ...open.map(([own]) => own)])
-  );
+  const filters = filtersNamedBy(resource).keys();
+  return none + meantName(name, [...ONCE, ...(resource.search.length > 0 ? ["search"] : []), ...filters]);
 }
 
 function readLimit({ default: usual, maximum }: PageSize, text: string | undefined): number | Flaw {

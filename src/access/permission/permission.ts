@@ -5,8 +5,9 @@ import { made, otherCopyMistake } from "../../core/copy.ts";
 import { confirmedLevel } from "../../core/levels.ts";
 import { aPermission } from "./checking.ts";
 import { decideTogether, names, joinDeclarations } from "./combining.ts";
-import { everyAction, type Permission } from "./contract.ts";
+import { everyAction, type Permission, type PermissionRequest } from "./contract.ts";
 import { requireDecision } from "./decision.ts";
+import { remember } from "./implying.ts";
 
 export type {
   Action,
@@ -165,11 +166,12 @@ export function anyOf<const C extends string = never, const U extends string = n
 ): Permission<C, U>;
 export function anyOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("anyOf", permissions);
-  return made({
+  const permission = made({
     name: `any of (${names(permissions)})`,
     ...joinDeclarations(permissions),
-    decide: (request) => decideTogether(permissions, request, "allow"),
+    decide: (request: PermissionRequest) => decideTogether(permissions, request, "allow"),
   });
+  return remember(permission, "any", permissions);
 }
 
 /**
@@ -187,11 +189,12 @@ export function allOf<const C extends string = never, const U extends string = n
 ): Permission<C, U>;
 export function allOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("allOf", permissions);
-  return made({
+  const permission = made({
     name: `all of (${names(permissions)})`,
     ...joinDeclarations(permissions),
-    decide: (request) => decideTogether(permissions, request, "deny"),
+    decide: (request: PermissionRequest) => decideTogether(permissions, request, "deny"),
   });
+  return remember(permission, "all", permissions);
 }
 
 /**

@@ -216,6 +216,10 @@ function* contradictions({ on, method, permission, body, answer }: ServedAction)
     yield "GET has no body; take POST, or leave the body out";
   if (method === "GET" && typeof answer === "string")
     yield "GET changes nothing, so it has to declare the fields of its answer; declare them, or use POST";
+  for (const [member, shape] of Object.entries({ body, answer: typeof answer === "string" ? null : answer }))
+    for (const [field, { options }] of Object.entries(shape?.fields ?? {}))
+      if ((options.read ?? options.write) !== undefined)
+        yield `${member}: field ${field}: the permission of the action decides who sends and reads it; leave read and write out`;
   for (const [field, { options }] of Object.entries(body.fields))
     if (options.unique !== undefined && options.unique !== false)
       yield `body: field ${field}: the body of an action is not stored, so it cannot be unique; leave unique out`;

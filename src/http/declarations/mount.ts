@@ -39,6 +39,7 @@ import {
   type ResourceAction,
 } from "./permissions.ts";
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
+import { ruleMistakes } from "./rules.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./write.ts";
 
 export type { PermissionFor, PermissionsOf, ResourceAction } from "./permissions.ts";
@@ -181,7 +182,9 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
     collection,
   );
-  if (missing.length > 0) throw new DeclarationError(missing.map((mistake) => `mount(${resource.path}): ${mistake}`));
+  const wrongRules = ruleMistakes({ resource, permissions, cache: options.cache ?? "private" });
+  const misfits = [...missing, ...wrongRules];
+  if (misfits.length > 0) throw new DeclarationError(misfits.map((mistake) => `mount(${resource.path}): ${mistake}`));
   const sources = [
     "id",
     ...collection.columns
@@ -322,4 +325,19 @@ export interface ServedMount extends Omit<Mount, "show" | "collection"> {
    * conflict.
    */
   readonly noted?: readonly string[];
+  /**
+   * The mount with all fields, if this is its view for callers to whom the rules of fields deny something (`seenBy`).
+   * Hooks, actions and checks get its records.
+   */
+  readonly declared?: ServedMount;
+}
+
+/** Returns the mount with all fields. Hooks, actions and the database work with it. */
+export function withAllFields(mount: ServedMount): ServedMount {
+  return mount.declared ?? mount;
+}
+
+/** Returns true if rules hide values of the mount's records from the caller. */
+export function hidesValues({ declared, shown }: ServedMount): boolean {
+  return declared !== undefined && shown.length < declared.shown.length;
 }

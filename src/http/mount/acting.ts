@@ -24,11 +24,12 @@ import type {
 import type { ActionDraft, RecordCall, ServedAction } from "../declarations/action.ts";
 import { requireShowable } from "../declarations/computing.ts";
 import { buildLinkChanges } from "../declarations/links.ts";
+import { withAllFields } from "../declarations/mount.ts";
 import type { ServedMount } from "../declarations/mount.ts";
 import { invalid, type Exchange } from "../request/exchange.ts";
 import { yieldBetweenSteps } from "../scheduling/slices.ts";
 import { findVisible, requireParents, showChanged } from "./reads/reading.ts";
-import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "./writes/committing.ts";
+import { commit, isErased, isOvertaken, REPLAYED, untilSettled, isMaybeUnseen } from "./writes/committing.ts";
 import { requireDraft } from "./writes/drafting.ts";
 import { readGiven, readValue, type MakeFault } from "./writes/given-values.ts";
 import { answerOnce, storedWith, repeatable, withRepeats, type Repeated } from "./writes/idempotency.ts";
@@ -73,7 +74,8 @@ async function runAction(
         answer: done.answer,
       });
     if (outcome.kind === "replayed") return repeat(mount, action, exchange, outcome);
-    if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, mount, exchange);
+    if (!isMaybeUnseen(outcome, mount) && !isOvertakenAction(outcome, row, exchange))
+      throw refusal(outcome, mount, exchange);
     return null;
   };
   // An action that only reads does not wait for writes.
@@ -125,7 +127,9 @@ async function ask(
   await yieldBetweenSteps(exchange.body);
   const { context } = exchange;
   const subject: Partial<Pick<RecordCall, "record" | "revision">> =
-    row === null ? {} : { record: mount.show(row.record) as RecordCall["record"], revision: row.revision };
+    row === null
+      ? {}
+      : { record: withAllFields(mount).show(row.record) as RecordCall["record"], revision: row.revision };
   // Frozen, so that the handler cannot change the record. Such a change would be shown but not stored.
   Object.freeze(subject.record);
   Object.freeze(draft);
@@ -133,16 +137,17 @@ async function ask(
   const result = await exchange.call.awaiting(() => `The action ${action.name} of ${mount.resource.path}`, pending);
   const done = readDone(mount, action, result ?? {});
   if (row !== null && Object.keys(done.values).length > 0) {
-    requireRules(mount.resource, { ...row.record, ...done.values });
-    requireShowable(mount, { ...row.record, ...done.values });
+    requireRules(mount, { ...row.record, ...done.values });
+    requireShowable(withAllFields(mount), { ...row.record, ...done.values });
   }
   return done;
 }
 
 /** Ends the request if the record breaks a rule between fields. The rules apply to every kind of write. */
-function requireRules(resource: Resource, record: Readonly<Record<string, unknown>>): void {
+function requireRules({ resource }: ServedMount, record: Readonly<Record<string, unknown>>): void {
   const issues = issuesFound(resource, record);
-  if (issues.length > 0) throw invalid(issues);
+  // With hidden fields, the issues may show their values.
+  if (issues.length > 0) throw resource.concealed === undefined ? invalid(issues) : problem("conflict");
 }
 
 function writesNothing({ values, changes }: CheckedActionResult): boolean {
@@ -160,11 +165,12 @@ interface ActionOutcome {
  * concurrent actions on the same state is written.
  */
 function buildTransaction(
-  { resource, collection, personal, repeatColumns: storedColumns, links }: ServedMount,
+  mount: ServedMount,
   action: ServedAction,
   exchange: Exchange,
   { row, done: { values, changes, answer }, idempotency }: ActionOutcome,
 ): Transaction {
+  const { resource, collection, personal, repeatColumns: storedColumns, links } = withAllFields(mount);
   const { id } = row?.record ?? {};
   const regenerated = regeneratedValues(resource, exchange.context) as typeof values;
   const own: readonly Change[] =
@@ -244,7 +250,8 @@ function readDone(mount: ServedMount, action: ServedAction, result: unknown): Ch
   const unknown = unknownMembers(result, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
   const { values = {}, changes = [], answer } = result;
-  if (!isObject(values) || isStrangeToCopy(values, Object.keys(mount.resource.fields)))
+  const { fields } = withAllFields(mount).resource;
+  if (!isObject(values) || isStrangeToCopy(values, Object.keys(fields)))
     throw fault(`values that are ${isObject(values) ? describeType(values) : "no object"}`);
   if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are not a list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
@@ -254,7 +261,7 @@ function readDone(mount: ServedMount, action: ServedAction, result: unknown): Ch
   if (typeof action.answer === "string" && answer !== undefined)
     throw fault("an answer, but declares no fields for it");
   return {
-    values: readValues(mount.resource.fields, values, fault),
+    values: readValues(fields, values, fault),
     changes: changes as unknown as readonly Change[],
     answer: typeof action.answer === "string" ? null : readAnswer(action.answer, answer, fault),
   };

@@ -13,6 +13,7 @@ import { act } from "./acting.ts";
 import { list } from "./reads/listing.ts";
 import { query } from "./reads/querying.ts";
 import { read } from "./reads/reading.ts";
+import { collectRules, seenBy } from "./seen-by.ts";
 import { create, remove, replace, update } from "./writes/changing.ts";
 import { updateAll } from "./writes/updating-all.ts";
 
@@ -45,6 +46,7 @@ export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
   const { path } = mount.resource;
   const one = `${path}/{id}`;
   const { permissions, deprecations } = mount;
+  const hasRules = collectRules(mount).length > 0;
   const endpoints: ServedEndpoint[] = [];
   const offer = (
     action: ResourceAction,
@@ -54,7 +56,13 @@ export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
     const access = permissions[action];
     if (access === undefined) return;
     const common = { action, access, deprecations, rows: mount.collection, mounted: mount };
-    endpoints.push({ ...endpoint, ...common, handle: (context) => handle(mount, getExchange(context)) });
+    endpoints.push({
+      ...endpoint,
+      ...common,
+      handle: hasRules
+        ? (context) => handle(seenBy(mount, getExchange(context)), getExchange(context))
+        : (context) => handle(mount, getExchange(context)),
+    });
   };
   offer("list", list, { method: "GET", path, query: "read" });
   offer("list", query, { method: "QUERY", path, query: "read", consumes: ["application/json"] });
@@ -113,7 +121,7 @@ function endpointOfAction(mount: ServedMount, action: ServedAction): ServedEndpo
     access: permission,
     ...(on === "record" ? { rows: mount.collection } : {}),
     preconditions: "handler",
-    handle: (context: Context) => actInShape(mount, action, context),
+    handle: (context: Context) => actInShape(seenBy(mount, getExchange(context)), action, context),
   } as const;
   if (method === "GET") return common;
   const bodyOptional = !Object.values(body.fields).some(isRequired);
@@ -138,7 +146,8 @@ async function actInShape(mount: ServedMount, action: ServedAction, context: Con
  * does not show the record.
  */
 export function readRecord(mount: ServedMount, context: Context): Eventually<Reply> {
-  return read(mount, getExchange(context));
+  const exchange = getExchange(context);
+  return read(seenBy(mount, exchange), exchange);
 }
 
 /**
@@ -146,5 +155,6 @@ export function readRecord(mount: ServedMount, context: Context): Eventually<Rep
  * those of the mount.
  */
 export function updateRecord(mount: ServedMount, context: Context): Promise<Reply> {
-  return update(mount, getExchange(context));
+  const exchange = getExchange(context);
+  return update(seenBy(mount, exchange), exchange);
 }

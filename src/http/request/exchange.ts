@@ -8,6 +8,7 @@ import { parsePrefer } from "../../core/headers/prefer.ts";
 import { parseQuery, withoutParameters } from "../../core/headers/query.ts";
 import type { Identity } from "../../core/identity.ts";
 import { problem, type Issue } from "../../core/problem/problem.ts";
+import type { FieldRule } from "../../resource/declaration/field.ts";
 import type { StoreReader } from "../../store/reader.ts";
 import type { Cause, Key, Outcome, Transaction } from "../../store/store.ts";
 import { buildCause } from "./cause.ts";
@@ -56,6 +57,7 @@ export class Exchange implements PermissionRequest {
   writing = 0;
   readonly now: number;
   #identified: IdentifiedCaller | null = null;
+  #ruled: Map<FieldRule, boolean> | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
   constructor(service: ServiceCore, call: Call, endpoint: LimitedEndpoint, params: Params) {
@@ -81,7 +83,13 @@ export class Exchange implements PermissionRequest {
   /** Copies the caller of another exchange. The response of that exchange is then for this caller only. */
   inherit(other: Exchange): void {
     this.#identified = other.#identified;
+    this.#ruled = other.ruled;
     other.identityWasRead = true;
+  }
+
+  /** The decisions of the rules of fields for this caller. Each rule is asked once. */
+  get ruled(): Map<FieldRule, boolean> {
+    return (this.#ruled ??= new Map<FieldRule, boolean>());
   }
 
   get identity(): Identity | null {

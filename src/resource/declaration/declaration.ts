@@ -172,6 +172,11 @@ export interface Resource<
   /** The column with the id of the parent record. Null if there is no parent. */
   readonly parentColumn: Parent | null;
   readonly fields: F;
+  /**
+   * The fields that the rules of fields let this caller neither read nor send. Only in the view of a mount for one kind
+   * of caller (`seenBy`), whose `fields` are the others.
+   */
+  readonly concealed?: Fields;
   readonly filters: ReadonlyMap<string, readonly Operator[]>;
   /** The deprecations. Null if there are none. */
   readonly deprecations: Deprecations | null;

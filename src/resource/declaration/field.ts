@@ -20,6 +20,19 @@ export interface DraftContext {
   readonly now: number;
 }
 
+/**
+ * A permission that decides by the caller alone: by role, scope or identity fields. A permission that narrows to rows
+ * does not compile here, and the service does not start with one.
+ */
+export interface FieldRule {
+  readonly name: string;
+  readonly narrows?: readonly string[];
+  readonly columns?: readonly never[];
+  readonly identity?: readonly string[];
+  readonly roles?: readonly string[];
+  decide(request: never): unknown;
+}
+
 /** The options of every kind of field. */
 export interface FieldOptions<T> {
   /** True if callers may leave the field out or send null. The field is then null, or has its default. */
@@ -68,6 +81,16 @@ export interface FieldOptions<T> {
    * The value for existing records without a value, if the field requires it: a value, or a function of the old record.
    */
   readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
+  /**
+   * The permission to read the field, for example `hasRole("hr")`. It decides by the caller alone. For other callers the
+   * field is missing: in every format, filter, sort and message. Default: whoever may read the record.
+   */
+  readonly read?: FieldRule;
+  /**
+   * The permission to send the field. It decides by the caller alone. Default: whoever may write the record. A caller who
+   * may read the field but not send it gets 400 `read_only`.
+   */
+  readonly write?: FieldRule;
   /**
    * Announces the removal of the field. Response headers warn a caller who sends the field, filters or sorts by it, or
    * names it in `fields=`.
@@ -203,6 +226,11 @@ export interface Field<T = unknown, O = unknown> {
    * read-only.
    */
   readonly computed?: ((record: Readonly<Record<string, unknown>>) => unknown) | ComputedSQL;
+  /**
+   * What the rules of the field (`read`, `write`) allow one caller. Only in the view of a mount for a caller whom a rule
+   * denies something.
+   */
+  readonly allowed?: { readonly read: boolean; readonly write: boolean };
   /** Only for the type checker. */
   readonly typed?: { readonly value: T; readonly options: O };
 }
@@ -285,19 +313,14 @@ function parseOrKeep(kind: Kind<unknown>, value: unknown): unknown {
   }
 }
 
-/** Returns true if every caller may know the name of the field, because no `read` or `write` option hides the field. */
-export function hasOpenName({ options }: Field): boolean {
-  return !("read" in options || "write" in options);
-}
-
 /** Returns true if a caller may send the field. */
-export function isWritable({ options }: Field): boolean {
-  return options.readOnly !== true && options.generated === undefined;
+export function isWritable({ options, allowed }: Field): boolean {
+  return options.readOnly !== true && options.generated === undefined && allowed?.write !== false;
 }
 
 /** Returns true if representations contain the field. */
-export function isShown({ options }: Field): boolean {
-  return options.writeOnly !== true;
+export function isShown({ options, allowed }: Field): boolean {
+  return options.writeOnly !== true && allowed?.read !== false;
 }
 
 /** Returns true if the field has a column. */

@@ -47,10 +47,25 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
       : "it has to be a function, or { sqlite: …, postgres: … } with an expression for each database",
   ),
   backfill: anything,
+  read: optional(aFieldRule),
+  write: optional(aFieldRule),
   deprecated: optional(aDeprecation),
   description: optional(text),
   example: anything,
 };
+
+/** Checks a rule of a field: a permission that decides by the caller alone. */
+function aFieldRule(value: unknown): string | null {
+  if (!isObject(value) || !isText(value["name"]) || typeof value["decide"] !== "function")
+    return 'it has to be a permission, like administrator or hasRole("hr")';
+  const { narrows } = value;
+  return Array.isArray(narrows) && narrows.length > 0
+    ? `${value["name"]} narrows to rows, and the rule of a field decides by the caller alone; use a permission that only says "allow" or "deny"`
+    : null;
+}
+
+/** Names that authors may try for the rules of a field. */
+const LIKE_A_RULE = /^(?:can|may)?_?(?:read|write|view|visible|hidden|access|permission|allow|rule)/i;
 
 const expressions: Checks = { sqlite: optional(text), postgres: optional(text) };
 
@@ -143,7 +158,15 @@ export function optionMistakes(
   options: Readonly<Record<string, unknown>>,
   own: Checks,
 ): readonly string[] {
-  return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
+  const strange = Object.keys(options).filter((name) => LIKE_A_RULE.test(name) && !Object.hasOwn(fieldOptions, name));
+  const known = { ...fieldOptions, ...own };
+  const others = Object.fromEntries(Object.entries(options).filter(([name]) => name in own || !strange.includes(name)));
+  return [
+    ...strange
+      .filter((name) => !(name in own))
+      .map((name) => `there is no option ${name}; read and write take the permissions of a field`),
+    ...membersMistakes(others, known),
+  ].map((mistake) => `${kind}: ${mistake}`);
 }
 
 /** Returns the mistake if the value of an option (such as `default`) is not valid for the field's kind. */

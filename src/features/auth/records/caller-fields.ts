@@ -115,14 +115,28 @@ export function callerFields({ identity: names }: DefinedUsers, { fields = {}, s
 }
 
 /**
- * Allows callers who have one of these roles. Administrators get no access unless their role is named. Throws
- * `DeclarationError` if a role is not declared.
+ * Allows callers who have one of these roles. Administrators get no access unless their role is named. With users, the
+ * compiler and `DeclarationError` refuse a role that they do not declare. Without users, the start of the service refuses
+ * a role that its users do not have.
+ *
+ * @example
+ * ```ts
+ * import { hasRole } from "latchkey/auth";
+ *
+ * export const finance = hasRole("finance");
+ * ```
  */
 export function hasRole<R extends string>(
   users: { readonly roles: readonly R[] },
   ...roles: readonly NoInfer<R>[]
 ): Permission;
-export function hasRole(users: { readonly roles: readonly string[] }, ...roles: readonly string[]): Permission {
+export function hasRole(...roles: readonly [string, ...(readonly string[])]): Permission;
+export function hasRole(
+  users: { readonly roles: readonly string[] } | string,
+  ...others: readonly string[]
+): Permission {
+  if (typeof users === "string") return anyOfRoles([users, ...others]);
+  const roles = others;
   const input: unknown = users;
   const declared: unknown = isObject(input) ? input["roles"] : null;
   if (!Array.isArray(declared) || !declared.every(isText))
@@ -140,6 +154,13 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
         (role) => `hasRole: there is no role ${shownName(String(role))}${suggestion(String(role), declared)}`,
       ),
     );
+  return anyOfRoles(roles);
+}
+
+function anyOfRoles(roles: readonly string[]): Permission {
+  const wrong = roles.find((role) => !isText(role) || role === "");
+  if (wrong !== undefined)
+    throw new DeclarationError([`hasRole: it names ${shown(wrong)}, and that is no role; write hasRole("editor")`]);
   return made({
     name: `role ${roles.join(" or ")}`,
     roles,

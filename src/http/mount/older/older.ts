@@ -116,7 +116,8 @@ function chooseRelations({ expand }: Mount, members: Older["members"]): Mount["e
   );
 }
 
-function showOlder(
+/** Shows members of an older shape for a record of the newer shape. */
+export function showOlder(
   seen: readonly OlderMember[],
   record: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
@@ -251,6 +252,12 @@ function* fieldsMistakes(
       yield `${name} is required and cannot be sent in this shape; name it in fields, or give it a value in defaults`;
 }
 
+const RULES_OF_NEWER = "read and write of the newer field hold here too; leave them out";
+
+function hasRules({ options: { read, write } }: Field): boolean {
+  return (read ?? write) !== undefined;
+}
+
 function nameMistake(from: string, fields: Resource["fields"]): string | null {
   return Object.hasOwn(fields, from) ? null : `there is no field ${from}${suggestion(from, Object.keys(fields))}`;
 }
@@ -260,7 +267,7 @@ function conversionMistake(declared: unknown, fields: Resource["fields"]): strin
     return `it is ${shown(declared)}; it has to be the name of a field, or { from, as, show, read }`;
   const wrong = membersMistakes(declared, {
     from: (value) => (isText(value) ? nameMistake(value, fields) : "it has to be the name of a field"),
-    as: (value) => shapeMistakes(value)[0] ?? null,
+    as: (value) => shapeMistakes(value)[0] ?? (hasRules(value as Field) ? RULES_OF_NEWER : null),
     show: aFunction,
     read: optional(aFunction),
   });

@@ -95,7 +95,7 @@ export function convertWhole(older: Older, whole: unknown, reading: ComparedReco
   const issues: Issue[] = [];
   const say = (name: string, code: string, detail: string): unknown =>
     issues.push({ pointer: pointerTo(name), code, detail });
-  const made: Record<string, unknown> = current === null ? { ...older.defaults } : collectUnsent(older, current.newer);
+  const made: Record<string, unknown> = current === null ? collectDefaults(older) : collectUnsent(older, current.newer);
   for (const [name, sent] of Object.entries(whole)) {
     const member = older.members.get(name);
     if (name === "id") made["id"] = sent;
@@ -138,6 +138,15 @@ export function convertHidden(
       .map((name) => members.get(name)?.from),
   );
   return new Set((isObject(made) ? Object.keys(made) : []).filter((name) => name !== "id" && !sent.has(name)));
+}
+
+/** Returns the defaults of this shape, without those of fields that the caller may not send. */
+function collectDefaults({ defaults, newer: { resource } }: Older): Record<string, unknown> {
+  if (resource.concealed === undefined) return { ...defaults };
+  const sent = Object.entries(defaults).filter(
+    ([name]) => Object.hasOwn(resource.fields, name) && isWritable(resource.fields[name]!),
+  );
+  return Object.fromEntries(sent);
 }
 
 /** Returns the current values of the fields that a caller of the older shape cannot send. They stay unchanged. */

@@ -14,7 +14,7 @@ import { buildWhere } from "./conditions.ts";
 import { listColumns } from "./expand/expanded.ts";
 import type { RecordSelection } from "./expand/expanding.ts";
 import { buildExpansions } from "./expand/expansion.ts";
-import { withinLength } from "./page-length.ts";
+import { withinLength, limitWithin } from "./page-length.ts";
 import { formatShape } from "./places.ts";
 
 /**
@@ -131,6 +131,18 @@ function readAsked(mount: ServedMount, text: string): ListRequest {
   };
 }
 
+/**
+ * Returns the limits of a page. If computed fields need hidden columns, the length of the hidden values must not affect
+ * where the page ends, so it has few enough records for every length.
+ */
+function limitLength(
+  { resource, declared, computed }: ServedMount,
+  limit: number,
+): Pick<ListQuery, "limit" | "maxLength"> {
+  if (declared === undefined || computed.length === 0) return { limit, ...withinLength(resource, limit) };
+  return { limit: limitWithin(declared.resource, limit) };
+}
+
 /** Returns the query for the requested rows, with their order, columns and expansions. */
 export function askFor(
   mount: ServedMount,
@@ -144,9 +156,8 @@ export function askFor(
     collection,
     where,
     sort: convertSort(mount, sort).map(({ field, descending }) => ({ column: field, descending })),
-    limit,
-    columns: showing === null ? columnsFor(mount, fields) : listColumns(collection),
-    ...withinLength(mount.resource, limit),
+    columns: showing === null ? columnsFor(mount, fields) : listColumns(mount),
+    ...limitLength(mount, limit),
   };
   return { cursor, search, showing, fields, query: { ...query, long: !isServed(query) } };
 }

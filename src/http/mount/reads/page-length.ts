@@ -21,6 +21,11 @@ export function withinLength(resource: Resource, limit: number): Pick<ListQuery,
   return limit * measureLongest(resource) > LONG_CHARACTERS ? { maxLength: MOST_OCTETS } : {};
 }
 
+/** Returns the largest number of records, up to `limit`, whose page needs no length limit. At least one. */
+export function limitWithin(resource: Resource, limit: number): number {
+  return Math.max(1, Math.min(limit, Math.floor(LONG_CHARACTERS / measureLongest(resource))));
+}
+
 /** Returns the maximum number of JSON characters of a record, according to its declaration. */
 export function measureLongest(resource: Resource): number {
   let found = longest.get(resource);

@@ -2,12 +2,14 @@ import { decideOn } from "../../../access/permission/decision.ts";
 import type { SettledDecision } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { isUnsafe } from "../../../core/call/cross-site.ts";
+import { hmac } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { isIssues, problem } from "../../../core/problem/problem.ts";
 import { readRecordRequest, type ListRequest } from "../../../resource/query.ts";
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
 import { tagWithNoted, tagWithShape } from "../../answer/tags.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
+import { hidesValues } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { expandableNames } from "../../declarations/relations.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
@@ -87,6 +89,7 @@ export function showRow(
  */
 export function tagOfRow(mount: ServedMount, { service }: Exchange, row: Row): string {
   const { noted, show } = mount;
+  if (noted === undefined && hidesValues(mount)) return tagOfVisible(mount, service, row);
   if (noted === undefined) {
     const shape = computeShapeDigest(mount);
     return service.revisionTags.has(shape) ? String(row.revision) : tagWithShape(service.stateTag(mount, row), shape);
@@ -95,6 +98,16 @@ export function tagOfRow(mount: ServedMount, { service }: Exchange, row: Row): s
   const hashShown = (isNoted: boolean): string =>
     contentTag(JSON.stringify(shown.filter(([name]) => noted.includes(name) === isNoted)));
   return tagWithNoted(hashShown(false), hashShown(true));
+}
+
+/**
+ * Returns the ETag for a caller from whom rules hide values: a keyed digest of the visible content. It stays the same
+ * if only hidden values change. An older shape has the digest of the newer one, because both are one state.
+ */
+function tagOfVisible(mount: ServedMount, { fingerprintKey }: Exchange["service"], { record }: Row): string {
+  const { collection, show } = mount.newer ?? mount;
+  const content = hmac(fingerprintKey, JSON.stringify([collection.name, show(record)]));
+  return tagWithShape(content.toString("base64url", 0, 9), computeShapeDigest(mount));
 }
 
 /** Returns the reply after a change. A caller who may change a record but not read it sees nothing of it. */

@@ -13,7 +13,16 @@ import {
   showChanged,
   showRow,
 } from "../reads/reading.ts";
-import { commit, isErased, isOvertaken, REPLAYED, replayed, toStoredRecord, untilSettled } from "./committing.ts";
+import {
+  commit,
+  isErased,
+  isOvertaken,
+  REPLAYED,
+  replayed,
+  toStoredRecord,
+  untilSettled,
+  isMaybeUnseen,
+} from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./drafting.ts";
 import { answerOnce, storedWith, repeatable, withRepeats } from "./idempotency.ts";
@@ -202,10 +211,7 @@ async function change(
   const outcome = await commit(mount, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(mount, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(mount, exchange, outcome.rows[0]!);
-  // The service may have updated a `noted` field of the record in the meantime. This is no conflict, so the write is
-  // tried again.
-  const isOnlyNoted = outcome.kind === "stale" && mount.noted !== undefined;
-  if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
+  if (isMaybeUnseen(outcome, mount) || isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, mount, exchange);
 }
 
@@ -222,7 +228,7 @@ export async function remove(mount: ServedMount, exchange: Exchange): Promise<Re
     const further = await furtherChanges(prepared, mount, exchange, { id, before: row.record, values: {} });
     const outcome = await commitRemoval(mount, exchange, row, [removal, ...further]);
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
-    if (isOvertaken(outcome, exchange)) return null;
+    if (isMaybeUnseen(outcome, mount) || isOvertaken(outcome, exchange)) return null;
     throw refusal(outcome, mount, exchange);
   });
 }

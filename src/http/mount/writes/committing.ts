@@ -17,6 +17,7 @@ import {
 import { namesState } from "../../answer/conditional.ts";
 import { convertToFault } from "../../answer/error-conversion.ts";
 import { findLinkPath } from "../../declarations/links.ts";
+import { withAllFields, hidesValues } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import type { Written } from "../../declarations/write.ts";
 import type { RecordWrite } from "../../request/alongside.ts";
@@ -171,7 +172,7 @@ export async function withAlongside(
   const more: Change[] = [];
   await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
     // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
-    const { resource } = of.newer ?? of;
+    const { resource } = withAllFields(of.newer ?? of);
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, deletedWith: null, cause };
     for (const each of [write, ...deletedWith(of.newer ?? of, write, before)])
@@ -242,6 +243,14 @@ function copyRecord(row: Row): StoredOf<Resource> {
 /** Returns the record of a row. Records of the store always have an id. */
 export function toStoredRecord({ record }: Row): StoredOf<Resource> {
   return record as StoredOf<Resource>;
+}
+
+/**
+ * Returns true if the record has changed, but perhaps only in a `noted` field or in a field that the caller may not
+ * read. This is no conflict with the state that the caller knows, so the write is tried again.
+ */
+export function isMaybeUnseen(outcome: Unwritten, mount: ServedMount): boolean {
+  return outcome.kind === "stale" && (mount.noted !== undefined || hidesValues(mount));
 }
 
 /** Returns true if another write changed the rows first and this write must be tried again. */

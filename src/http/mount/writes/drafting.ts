@@ -64,17 +64,37 @@ export function parseRecordDraft(mount: ServedMount, context: Context, whole: un
   const { resource, older, newer, show } = mount;
   const { id, record, partial = false, hidden } = subject;
   const current = record === null ? null : show(record);
+  const complete = record === null ? {} : completeRecord(mount, record);
   if (older === null || newer === null)
-    return parseDraft(resource, context, whole, { id, current, partial, ...(hidden === undefined ? {} : { hidden }) });
+    return parseDraft(resource, context, whole, {
+      id,
+      current,
+      partial,
+      ...complete,
+      ...(hidden === undefined ? {} : { hidden }),
+    });
   const both = record === null ? null : { old: show(record), newer: newer.show(record) };
   const leavesAreText = context.body?.leavesAreText ?? false;
   const reading = { current: both, leavesAreText, ...(hidden === undefined ? {} : { hidden }) };
   const made = convertWhole(older, whole, reading);
   const hiddenMembers = hidden === undefined ? {} : { hidden: convertHidden(older, whole, hidden, made) };
-  const target = { id, current: both?.newer ?? null, partial, ...hiddenMembers };
+  const target = {
+    id,
+    current: both?.newer ?? null,
+    partial,
+    ...complete,
+    ...hiddenMembers,
+    ...(record === null ? { given: older.defaults } : {}),
+  };
   return withOlderNames(mount, () =>
     parseDraft(newer.resource, context, made, target, (name) => olderName(older, name)),
   );
+}
+
+/** Returns the record with all fields, if rules hide fields of it from the caller. */
+function completeRecord(mount: ServedMount, record: StoredRecord): Pick<DraftOptions, "whole"> {
+  const { declared } = mount.newer ?? mount;
+  return declared === undefined ? {} : { whole: declared.show(record) };
 }
 
 /** A patch in the body, which is parsed before its record is loaded. */
@@ -268,7 +288,7 @@ function parseDraft(
   resource: Resource,
   context: Context,
   whole: unknown,
-  target: Target & Pick<DraftOptions, "partial" | "hidden">,
+  target: Target & Pick<DraftOptions, "partial" | "hidden" | "whole" | "given">,
   findName: FindName = (name) => name,
 ): Draft {
   requireSecret(resource, context, whole);
@@ -286,7 +306,9 @@ function parseDraft(
  * Returns the problem for a body that may be invalid together with a hidden field. It has no pointer, because the sent
  * fields are not wrong. It is the same for every value of the hidden field, so it does not reveal the value.
  */
-function buildHiddenConflict({ fields }: Resource, hidden: string, findName: FindName): Problem {
+function buildHiddenConflict({ fields }: Resource, hidden: string | null, findName: FindName): Problem {
+  if (hidden === null)
+    return problem("conflict", { detail: "The record would not be valid together with values that you may not read." });
   const name = findName(hidden) ?? "another field";
   const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && findName(hidden) !== null;
   const cure = isSendable ? "you may not read and did not send. Send it too." : "you may neither read nor send.";

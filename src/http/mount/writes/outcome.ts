@@ -24,13 +24,16 @@ function refusalIn(outcome: Unwritten, mount: ServedMount, exchange: Exchange): 
     case "stale":
       return problem("precondition_failed");
     case "taken":
+      if (isConcealed(mount, outcome.column)) return problem("conflict");
       return outcome.column === null ? problem("taken") : takenAt(`/${outcome.column}`);
     case "dangling":
       if (outcome.column === mount.resource.parentColumn) return problem("not_found");
+      if (isConcealed(mount, outcome.column)) return problem("conflict");
       return problem("invalid", {
         issues: [{ pointer: `/${outcome.column}`, code: "invalid", detail: "There is no record with this id." }],
       });
     case "unfit":
+      if (isConcealed(mount, outcome.column)) return problem("conflict");
       if (outcome.column === "id") return idNeeded(mount);
       return problem("invalid", {
         issues: [
@@ -49,6 +52,12 @@ function refusalIn(outcome: Unwritten, mount: ServedMount, exchange: Exchange): 
     case "refused":
       return problem(refusedAs(outcome.name, mount), { issues: outcome.issues ?? [] });
   }
+}
+
+/** Returns true if the caller may not know the field of a column. Then a hook or a default has set its value. */
+function isConcealed({ resource, newer }: ServedMount, column: string | null): boolean {
+  const { concealed } = (newer ?? { resource }).resource;
+  return column !== null && concealed !== undefined && Object.hasOwn(concealed, column.split("/", 1)[0]!);
 }
 
 /** Returns the problem for a value that another record already has. */

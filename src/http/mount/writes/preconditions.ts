@@ -3,6 +3,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Row } from "../../../store/store.ts";
 import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../../answer/conditional.ts";
 import { everyTag, stateIn } from "../../answer/tags.ts";
+import { hidesValues } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { tagOfCollection } from "../reads/listing.ts";
@@ -14,9 +15,10 @@ import { tagOfRow } from "../reads/reading.ts";
  */
 export function tagsOfState(mount: ServedMount, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats, stateTag } = exchange.service;
-  const state = mount.noted === undefined ? stateTag(mount, row) : stateIn(tagOfRow(mount, exchange, row));
+  const isByContent = mount.noted !== undefined || hidesValues(mount);
+  const state = isByContent ? stateIn(tagOfRow(mount, exchange, row)) : stateTag(mount, row);
   const tags = everyTag(formats, state);
-  return isOld && mount.noted === undefined ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
+  return isOld && !isByContent ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
 import { requireShowable } from "../../declarations/computing.ts";
 import { buildLinkChanges } from "../../declarations/links.ts";
+import { withAllFields } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "../../declarations/write.ts";
 import type { Exchange } from "../../request/exchange.ts";
@@ -25,7 +26,7 @@ export function requireAllowed(
 ): void {
   const { collection } = mount;
   if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
-  requireShowable(mount, record);
+  requireShowable(withAllFields(mount), record);
 }
 
 /** Calls `beforeWrite` of the mount, and returns the values and changes that it adds to a write. */
@@ -47,7 +48,7 @@ export async function prepare(mount: ServedMount, write: WriteOfRecord): Promise
   if (prepared.values === undefined) return prepared;
   const complete = (): ReturnType<NonNullable<Prepared["complete"]>> => prepared.complete?.() ?? [];
   // The hook always returns values of the newer shape, even if the request uses an older shape.
-  const { fields } = (mount.newer ?? mount).resource;
+  const { fields } = withAllFields(mount.newer ?? mount).resource;
   return { ...prepared, values: readGiven(fields, prepared.values, fault), complete };
 }
 
@@ -86,11 +87,12 @@ function leftToHooks(fields: Resource["fields"]): readonly string[] {
 
 /** Returns the values of a new record, with the id of its parent. Throws a fault if a required field has no value. */
 export function buildValues(
-  { resource, newer }: ServedMount,
+  mount: ServedMount,
   { params }: Exchange,
   draft: Draft<Resource, "made">,
   prepared: Prepared,
 ): WrittenValues {
+  const { resource, newer } = withAllFields(mount);
   const { parentColumn } = resource;
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
   for (const name of leftToHooks((newer?.resource ?? resource).fields))

@@ -9,6 +9,7 @@ import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../
 import { askLimitersOfArray } from "../../answer/admitting.ts";
 import { stateIn } from "../../answer/tags.ts";
 import { countLinkRows } from "../../declarations/links.ts";
+import { withAllFields, hidesValues } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { MAX_HEADER_BYTES } from "../../limits.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
@@ -17,7 +18,7 @@ import { collectColumns } from "../reads/matches.ts";
 import { longestOfColumns } from "../reads/page-length.ts";
 import { decisionOn, mayReadChanged, requireParents, findAllowedRow, findWithinParent } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
-import { isOvertaken, toStoredRecord, untilSettled } from "./committing.ts";
+import { isOvertaken, toStoredRecord, untilSettled, isMaybeUnseen } from "./committing.ts";
 import { noteDeprecated, parseMergedDraft, parseRecordDraft, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
@@ -109,7 +110,7 @@ async function attempt(
   if (outcome.kind === "replayed") return repeated(mount, exchange, patches, outcome.rows);
   const isMeant =
     "change" in outcome && outcome.change < parts.length && namesStates(patches[owners[outcome.change]!]!);
-  if (!isMeant && isOvertaken(outcome, exchange)) return null;
+  if (isMaybeUnseen(outcome, mount) || (!isMeant && isOvertaken(outcome, exchange))) return null;
   throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
 }
 
@@ -157,12 +158,13 @@ async function findKnown(
   patches: readonly Patch[],
   octets: ReadOctets,
 ): Promise<readonly PatchTarget[]> {
-  const { collection, resource, newer, noted, sources } = mount;
+  const { collection, resource, newer, noted } = mount;
   const decisions = await inOrder(patches, async ({ id }) => decisionOn(mount, exchange, "update", id));
   const narrowed = decisions.flatMap((each) => (typeof each === "string" ? [] : collectColumns(collection, each.only)));
   const needed = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...narrowed];
-  const columns = [...new Set(["id", ...needed, ...(noted === undefined ? [] : sources)])];
-  const longest = longestOfColumns((newer ?? mount).resource, columns);
+  const tagged = noted !== undefined || hidesValues(mount) ? (newer ?? mount).sources : [];
+  const columns = [...new Set(["id", ...needed, ...tagged])];
+  const longest = longestOfColumns(withAllFields(newer ?? mount).resource, columns);
   const ids = patches.flatMap(({ id }, at) => (decisions[at] === "deny" ? [] : [id]));
   const rows = await findRows(exchange, { collection, columns, longest }, ids, octets);
   return patches.map((patch, at) => {

@@ -1,15 +1,8 @@
 import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
+import type { Resource } from "../../../../resource/resource.ts";
 import { isServed } from "../../../../store/served.ts";
-import type {
-  BesideQuery,
-  Collection,
-  Key,
-  RelatedQuery,
-  RelatedText,
-  StoredRecord,
-  Where,
-} from "../../../../store/store.ts";
+import type { BesideQuery, Key, RelatedQuery, RelatedText, StoredRecord, Where } from "../../../../store/store.ts";
 import type { ServedMount } from "../../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
@@ -32,9 +25,39 @@ export const MAX_EXPANDED_RECORDS = 100;
  */
 export const MAX_EXPANDED_CHARACTERS = 1024 * 1024;
 
-/** Returns all columns of a collection. Permissions may use columns that are never shown. */
-export function listColumns({ columns, computed = [] }: Collection): readonly string[] {
-  return ["id", ...[...columns, ...computed].map(({ name }) => name)];
+const cache = new WeakMap<ServedMount, readonly string[]>();
+
+/**
+ * Returns the columns to read of records that are expanded: all, because permissions may use columns that are never
+ * shown. If rules hide fields from the caller, their columns are read only if a permission or a computed field needs
+ * them. Otherwise their length would affect where a page ends.
+ */
+export function listColumns(mount: ServedMount): readonly string[] {
+  let found = cache.get(mount);
+  if (found === undefined) cache.set(mount, (found = findColumns(mount)));
+  return found;
+}
+
+function findColumns(mount: ServedMount): readonly string[] {
+  const { collection, permissions } = mount;
+  const { columns, computed = [] } = collection;
+  const all = ["id", ...[...columns, ...computed].map(({ name }) => name)];
+  const seen = mount.newer ?? mount;
+  const { resource, declared } = seen;
+  if (declared === undefined || mount.computed.length > 0) return all;
+  const needed = new Set(Object.values(permissions).flatMap(({ columns: by = [] }) => by as readonly string[]));
+  return all.filter(
+    (name) =>
+      !Object.hasOwn(declared.resource.fields, name) ||
+      seen.shown.includes(name) ||
+      needed.has(name) ||
+      !hides(resource, name),
+  );
+}
+
+/** Returns true if a rule hides the values of a field from the caller. */
+function hides({ fields, concealed = {} }: Resource, name: string): boolean {
+  return Object.hasOwn(concealed, name) || fields[name]?.allowed?.read === false;
 }
 
 /** The state of a response that is being written. */
@@ -264,7 +287,7 @@ function buildQuestion(
     column,
     where,
     limit: kind === "many" ? MAX_EXPANDED_RECORDS : 1,
-    columns: isWhole(plan) ? to.sources : listColumns(collection),
+    columns: isWhole(plan) ? to.sources : listColumns(to),
     maxLength,
     long: !isServed({ collection, where: ofOne, sort: [{ column: "id" }] }),
   };

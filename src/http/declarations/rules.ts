@@ -1,0 +1,53 @@
+import { implies } from "../../access/permission/implying.ts";
+import type { Permission } from "../../access/permission/permission.ts";
+import type { FieldRule } from "../../resource/declaration/field.ts";
+import { isRequired } from "../../resource/declaration/field.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { ResourceAction } from "./permissions.ts";
+
+/** A rule of a field, as the permission that it is. `defineResource` has checked it. */
+export function permissionOf(rule: FieldRule): Permission {
+  return rule as unknown as Permission;
+}
+
+/** Returns the different rules of the fields of a resource. */
+export function rulesOf({ fields }: Pick<Resource, "fields">): readonly FieldRule[] {
+  return [
+    ...new Set(Object.values(fields).flatMap(({ options: { read, write } }) => [read ?? [], write ?? []].flat())),
+  ];
+}
+
+/** The parts of a mount that the rules of its fields depend on. */
+interface Ruled {
+  readonly resource: Resource;
+  readonly permissions: Readonly<Partial<Record<ResourceAction, Permission<string>>>>;
+  readonly cache: "public" | "private";
+}
+
+/** Returns the mistakes in the rules of fields that only the mount shows. */
+export function ruleMistakes({ resource, permissions, cache }: Ruled): readonly string[] {
+  const rules = rulesOf(resource);
+  if (rules.length === 0) return [];
+  const mistakes = Object.entries(resource.fields).flatMap(([name, field]) => {
+    const { write } = field.options;
+    if (write === undefined || !isRequired(field)) return [];
+    return (["create", "replace"] as const).flatMap((action) => {
+      const creators = permissions[action];
+      // PUT creates a record only if its caller may create one.
+      if (creators === undefined || permissions.create === undefined) return [];
+      return implies(action === "replace" ? permissions.create : creators, permissionOf(write))
+        ? []
+        : [
+            `field ${name}: it is required, but not every caller who may create a record may send it (write: ${write.name}); make it optional, give it a default, or create with allOf(${permissions.create.name}, ${write.name})`,
+          ];
+    });
+  });
+  return [
+    ...new Set(mistakes),
+    ...(cache === "public"
+      ? [
+          `cache is "public", but the fields have rules (${rules[0]!.name}), so responses differ between callers; leave cache out`,
+        ]
+      : []),
+  ];
+}
