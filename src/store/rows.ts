@@ -218,9 +218,9 @@ export type Where<C extends string = string> =
   /**
    * A word (`splitWords`) in one of the searched columns starts with this text. `few`: only a few rows match
    * (`countWords`), so the index of words is used. `waiting`: many new rows are not in the index yet and must be
-   * scanned.
+   * scanned. `columns`: only a word in these columns counts.
    */
-  | { readonly word: string; readonly few?: true; readonly waiting?: true }
+  | { readonly word: string; readonly few?: true; readonly waiting?: true; readonly columns?: readonly string[] }
   /**
    * Matches a row if the collection `link` has its id in the column `record`, together with one of `values` in the
    * column `linked`.

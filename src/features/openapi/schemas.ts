@@ -25,7 +25,8 @@ export function recordSchema({ name, description, fields }: Resource): JSONObjec
     ...(description === null ? {} : { description }),
     xml: { name },
     properties: Object.fromEntries(shown.map(([field, declared]) => [field, shownSchema(declared)])),
-    required: shown.map(([field]) => field),
+    // Callers to whom a rule denies the field get records without it.
+    required: shown.flatMap(([field, { options }]) => (options.read === undefined ? [field] : [])),
   };
 }
 
@@ -62,14 +63,28 @@ function fieldSchema(field: Field): JSONObject {
   const { kind, options } = field;
   const { optional, example, description } = options;
   const going = readDeprecation("field", options.deprecated);
-  const said =
+  const about =
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
     // A transient value is not stored, so null could not clear it. It is sent or left out.
     ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
-    ...withDeprecation(said, going),
+    ...withDeprecation(joinSentences([about, ...describeRules(field)]), going),
     ...(example === undefined ? {} : { examples: [example] }),
   };
+}
+
+function joinSentences(sentences: readonly (string | undefined)[]): string | undefined {
+  const given = sentences.filter((each) => each !== undefined);
+  return given.length === 0 ? undefined : given.join(" ");
+}
+
+/** Returns the sentences about callers for whom the field is missing or read-only. */
+function describeRules({ options: { read, write } }: Field): readonly string[] {
+  if (read !== undefined && read === write) return [`Only for callers whom this permission allows: ${read.name}.`];
+  return [
+    ...(read === undefined ? [] : [`Missing for callers who may not read it (${read.name}).`]),
+    ...(write === undefined ? [] : [`Read-only for callers who may not send it (${write.name}).`]),
+  ];
 }
 
 function buildDefault({ options: { default: fallback } }: Field): JSONObject {

@@ -167,7 +167,7 @@ function viewResource(mount: ServedMount, older: Older | null, denied: ReadonlyS
     concealed: Object.freeze(concealed),
     filters: new Map([...filters].filter(([name]) => isOpen(name))),
     sorts: sorts.filter(isOpen),
-    search: search.every(isOpen) ? search : [],
+    search: search.filter(isOpen),
     deprecations:
       deprecations === null
         ? null

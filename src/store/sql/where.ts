@@ -19,7 +19,7 @@ export function compileWhere(table: Table, where: Where, values: BoundValues): s
     );
   if ("all" in where) return compileMany(table, where.all, " AND ", "TRUE", values);
   if ("any" in where) return compileMany(table, where.any, " OR ", "FALSE", values);
-  if ("word" in where) return compileWord(table, where.word, where.few === true, values);
+  if ("word" in where) return compileWord(table, where, values);
   if ("link" in where) return compileLink(table, where, values);
   // A comparison with NULL is neither true nor false in SQL, but each row must match either a condition or its `not`.
   if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
@@ -40,7 +40,7 @@ function isCondition(where: unknown): where is Where {
   return length <= 3 && typeof where["column"] === "string";
 }
 
-const ofWord: ReadonlySet<string> = new Set(["word", "few", "waiting"]);
+const ofWord: ReadonlySet<string> = new Set(["word", "few", "waiting", "columns"]);
 
 function compileLink(
   { dialect, id }: Table,

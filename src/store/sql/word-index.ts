@@ -1,5 +1,6 @@
 import { splitWords, WORDS_VERSION } from "../../core/words/words.ts";
 import { findTextAfterPrefix } from "../prefix.ts";
+import type { Where } from "../rows.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection, WordCounts } from "../store.ts";
 import { wordsAsCell } from "./language/codec.ts";
@@ -47,14 +48,20 @@ const portionWords = 2000;
 /** The prefix of the trigger names. */
 export const triggerPrefix = "words of ";
 
-/** Returns the condition for rows with a word that begins with `word`. */
-export function compileWord(table: Table, word: string, isFew: boolean, values: BoundValues): string {
+/** Returns the condition for rows with a word that begins with `word`, in all searched columns or in some of them. */
+export function compileWord(
+  table: Table,
+  { word, few, columns }: Extract<Where, { readonly word: string }>,
+  values: BoundValues,
+): string {
   const { dialect, id, wordsTable } = table;
-  const candidates = isFew
-    ? `SELECT "id" FROM ${wordsTable} WHERE ${begins(word, values)} UNION ALL SELECT "id" FROM ${wordsTable} WHERE "word" = ${PENDING}`
-    : null;
+  const candidates =
+    few === true
+      ? `SELECT "id" FROM ${wordsTable} WHERE ${begins(word, values)} UNION ALL SELECT "id" FROM ${wordsTable} WHERE "word" = ${PENDING}`
+      : null;
   const among = candidates === null ? "" : `${dialect.isAmong(id.sql, candidates)} AND `;
-  const found = searchedIn(table).map(({ words }) => dialect.contains(words!, values.place(`"${word}`)));
+  const searched = searchedIn(table).filter(({ name }) => columns === undefined || columns.includes(name));
+  const found = searched.map(({ words }) => dialect.contains(words!, values.place(`"${word}`)));
   return `(${among}(${found.join(" OR ")}))`;
 }
 

@@ -42,7 +42,7 @@ export function listAsked(mount: ServedMount, exchange: Exchange, request: ListR
   const place = { caller, binding, cursor, addressQuery: request.addressQuery };
   const wanted = narrowQuery(mount, exchange, request);
   return after(requireParents(mount, exchange), () =>
-    after(addSearch(exchange, wanted, request.search), (query) => {
+    after(addSearch(exchange, mount, wanted, request.search), (query) => {
       const expanding = request.showing === null ? null : buildExpanding(exchange, request.showing, query);
       return after(readInTurn(exchange, query, cursor, expanding?.beside), (page) =>
         after(resolveLinks(exchange, query, place, page), (links) =>

@@ -10,7 +10,10 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   if ("any" in where) return where.any.some((each) => matches(collection, record, each));
   if ("word" in where)
     return collection.columns.some(
-      (column) => isSearched(column) && hasWordWithPrefix(String(record[column.name] ?? ""), where.word),
+      (column) =>
+        isSearched(column) &&
+        where.columns?.includes(column.name) !== false &&
+        hasWordWithPrefix(String(record[column.name] ?? ""), where.word),
     );
   if ("link" in where) return where.values.some((each) => (record[where.linked] as Value[] | null)?.includes(each));
   if ("not" in where) return !matches(collection, record, where.not);
@@ -55,7 +58,7 @@ export function collectColumns(collection: Collection, where: Where): readonly s
   if ("any" in where) return where.any.flatMap((each) => collectColumns(collection, each));
   if ("not" in where) return collectColumns(collection, where.not);
   if ("link" in where) return [where.linked];
-  if ("word" in where) return collection.columns.filter(isSearched).map(({ name }) => name);
+  if ("word" in where) return where.columns ?? collection.columns.filter(isSearched).map(({ name }) => name);
   return [where.column];
 }
 

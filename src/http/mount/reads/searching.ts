@@ -1,7 +1,9 @@
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
+import { isSearched } from "../../../store/searched.ts";
 import { isServed } from "../../../store/served.ts";
 import type { Collection, ListQuery, Store, Where, WordCounts } from "../../../store/store.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { combineAll } from "./conditions.ts";
 
@@ -15,14 +17,30 @@ const FEW = 2000;
 export type WordCondition = Extract<Where, { readonly word: string }>;
 
 /** Returns the query for the rows with these words. Ends the request while their index is being built (503). */
-export function addSearch(exchange: Exchange, query: ListQuery, words: readonly string[]): Eventually<ListQuery> {
+export function addSearch(
+  exchange: Exchange,
+  mount: ServedMount,
+  query: ListQuery,
+  words: readonly string[],
+): Eventually<ListQuery> {
   if (words.length === 0) return query;
+  const columns = findSearchedColumns(mount);
   return after(buildConditions(exchange.service.store, query.collection, words), (conditions) => {
     if (conditions === null) throw problem("unavailable", { detail: BUILDING, headers: [["Retry-After", "10"]] });
-    const where = combineAll([query.where, ...conditions]);
+    const within = columns === null ? conditions : conditions.map((each) => ({ ...each, columns }));
+    const where = combineAll([query.where, ...within]);
     const narrowed = { ...query, where, repeated: false };
     return { ...narrowed, long: !isServed(narrowed) };
   });
+}
+
+/**
+ * Returns the columns in which this caller may search. Null if they are all. The index of words does not know the column
+ * of a word, so the rows that it finds are checked.
+ */
+function findSearchedColumns({ resource: { search }, collection, older }: ServedMount): readonly string[] | null {
+  if (search.length === collection.columns.filter(isSearched).length) return null;
+  return search.map((name) => older?.members.get(name)?.from ?? name);
 }
 
 /** Returns the conditions for rows with all of these words. Returns null while their index is being built. */
