@@ -126,7 +126,7 @@ function keepConcealed(
 }
 
 /** Returns the issue of an unknown field. Suggests a similar name. */
-function unknownField(name: string, resource: Resource | null): Issue {
+export function unknownField(name: string, resource: Resource | null): Issue {
   const knownNames = resource === null ? [] : Object.keys(resource.fields);
   return {
     pointer: pointerTo(name),

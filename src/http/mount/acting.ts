@@ -28,13 +28,14 @@ import { withAllFields } from "../declarations/mount.ts";
 import type { ServedMount } from "../declarations/mount.ts";
 import { invalid, type Exchange } from "../request/exchange.ts";
 import { yieldBetweenSteps } from "../scheduling/slices.ts";
-import { findVisible, requireParents, showChanged } from "./reads/reading.ts";
+import { findVisible, requireParents, showChanged, refuseRow } from "./reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled, isMaybeUnseen } from "./writes/committing.ts";
 import { requireDraft } from "./writes/drafting.ts";
 import { readGiven, readValue, type MakeFault } from "./writes/given-values.ts";
 import { answerOnce, storedWith, repeatable, withRepeats, type Repeated } from "./writes/idempotency.ts";
 import { refusal, type Unwritten } from "./writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "./writes/preconditions.ts";
+import { replay } from "./writes/replaying.ts";
 
 /** The checked result of an action. */
 interface CheckedActionResult {
@@ -108,7 +109,7 @@ async function findSubject(mount: ServedMount, action: ServedAction, exchange: E
     return null;
   }
   const row = await findVisible(mount, exchange);
-  if (row === null) throw problem("not_found");
+  if (row === null) throw await refuseRow(mount, exchange);
   if (action.method === "POST") requirePreconditions(mount, exchange, row);
   return row;
 }
@@ -225,6 +226,17 @@ async function repeat(
   { rows, answer }: Repeated,
 ): Promise<Reply> {
   const row = rows[0] ?? null;
+  if (row !== null && action.answer === "record")
+    return replay(mount, exchange, [row], () => repeatAnswer(mount, action, exchange, { row, answer }));
+  return repeatAnswer(mount, action, exchange, { row, answer });
+}
+
+async function repeatAnswer(
+  mount: ServedMount,
+  action: ServedAction,
+  exchange: Exchange,
+  { row, answer }: { readonly row: Row | null; readonly answer: Repeated["answer"] | undefined },
+): Promise<Reply> {
   const isGone =
     typeof action.answer === "string"
       ? action.answer === "record" && (row === null || isErased(mount, row))

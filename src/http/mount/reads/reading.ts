@@ -142,6 +142,40 @@ export function findVisible(
   );
 }
 
+/**
+ * Returns the problem for a record that the caller may not change: 403 if the caller may read it, and 404 if it is
+ * missing or hidden. A caller without a credential gets 401 in place of 403.
+ */
+export async function refuseRow(mount: ServedMount, exchange: Exchange): Promise<Error> {
+  return (await isForbidden(mount, exchange)) ? forbidden(exchange) : problem("not_found");
+}
+
+/** Returns true if the record in the path exists, and the caller may read it, but not change it. */
+export async function isForbidden(mount: ServedMount, exchange: Exchange): Promise<boolean> {
+  if (exchange.only === null || !(await hasParents(mount, exchange))) return false;
+  const row = findWithinParent(await findById(mount, exchange), mount, exchange);
+  if (row === null || findAllowedRow(mount, row, exchange) !== null) return false;
+  const decision = decideReading(mount, exchange, exchange.key());
+  return decision === "allow" || (decision !== "deny" && matches(mount.collection, row.record, decision.only));
+}
+
+/** Returns the problem for a caller who may read a record and not change it. */
+export function forbidden(exchange: Exchange): Error {
+  exchange.requireIdentity();
+  return problem("permission_denied");
+}
+
+/**
+ * Returns the decision about reading the record with this id: of the permission for `read`, or else for `list`. Nobody
+ * may read the records of a mount without both.
+ */
+export function decideReading({ permissions, collection }: ServedMount, exchange: Exchange, id: Key): SettledDecision {
+  const action = permissions.read === undefined ? "list" : "read";
+  const permission = permissions[action];
+  if (permission === undefined) return "deny";
+  return decideOn(permission, new Question(exchange, action, { ...exchange.params, id }), collection);
+}
+
 /** Returns the record in the path, for any caller. */
 export function findById({ collection }: ServedMount, exchange: Exchange): Eventually<Row | null> {
   return exchange.service.store.find(collection, exchange.key());

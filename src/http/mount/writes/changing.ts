@@ -12,6 +12,9 @@ import {
   requireParents,
   showChanged,
   showRow,
+  refuseRow,
+  isForbidden,
+  forbidden,
 } from "../reads/reading.ts";
 import {
   commit,
@@ -29,6 +32,7 @@ import { answerOnce, storedWith, repeatable, withRepeats } from "./idempotency.t
 import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
+import { replay } from "./replaying.ts";
 import { commitRemoval } from "./unlisting.ts";
 
 /** Answers POST to a collection. */
@@ -37,7 +41,7 @@ export async function create(mount: ServedMount, exchange: Exchange): Promise<Re
   const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
     perform: () => createRecord(mount, exchange, idempotency),
-    replay: ({ rows }) => created(mount, exchange, rows[0]!, true),
+    replay: ({ rows }) => repeatCreation(mount, exchange, rows[0]!),
   });
 }
 
@@ -56,7 +60,13 @@ async function createRecord(mount: ServedMount, exchange: Exchange, idempotency:
   const transaction = withRepeats(exchange, [insert, ...further], stored);
   const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, mount, exchange);
-  return created(mount, exchange, outcome.rows[0]!, outcome.kind === "replayed");
+  return outcome.kind === "replayed"
+    ? repeatCreation(mount, exchange, outcome.rows[0]!)
+    : created(mount, exchange, outcome.rows[0]!, false);
+}
+
+function repeatCreation(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply> {
+  return replay(mount, exchange, [row], () => created(mount, exchange, row, true));
 }
 
 function created(mount: ServedMount, exchange: Exchange, row: Row, isReplay: boolean): Reply {
@@ -80,6 +90,7 @@ async function createUnder(mount: ServedMount, exchange: Exchange): Promise<Repl
   const { context } = exchange;
   const id = exchange.key();
   const draft = requireRecordDraft(mount, context, { id, record: null });
+  if (await isForbidden(mount, exchange)) throw forbidden(exchange);
   requireMayCreate(mount, exchange);
   await requireParents(mount, exchange);
   const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
@@ -149,7 +160,7 @@ async function updateRecord(mount: ServedMount, exchange: Exchange, idempotency:
     const row = await findVisible(mount, exchange);
     if (row === null) {
       patch.requireSound();
-      throw problem("not_found");
+      throw await refuseRow(mount, exchange);
     }
     const mayRead = await requireSeen(mount, exchange, row, patch.unseen);
     const draft = await apply(patch, mount, exchange, { row, mayRead });
@@ -219,7 +230,7 @@ async function change(
 export async function remove(mount: ServedMount, exchange: Exchange): Promise<Reply> {
   return untilSettled(mount, exchange, async () => {
     const row = await findVisible(mount, exchange);
-    if (row === null) throw problem("not_found");
+    if (row === null) throw await refuseRow(mount, exchange);
     requirePreconditions(mount, exchange, row);
     const { context } = exchange;
     const id = exchange.key();

@@ -28,6 +28,7 @@ import { findVisible, showChanged } from "../reads/reading.ts";
 import { cascadesFrom } from "./cascading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
 import type { Unwritten } from "./outcome.ts";
+import { replay } from "./replaying.ts";
 
 /**
  * The number of attempts. If four processes change one record as fast as possible, two or three of ten attempts
@@ -264,8 +265,10 @@ export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
 
 /** Returns the reply to a repeated change. */
 export async function replayed(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply> {
-  const reply = isErased(mount, row) ? { status: 204 } : await showChanged(mount, exchange, row);
-  return { ...reply, headers: [REPLAYED] };
+  return replay(mount, exchange, [row], async () => {
+    const reply = isErased(mount, row) ? { status: 204 } : await showChanged(mount, exchange, row);
+    return { ...reply, headers: [REPLAYED] };
+  });
 }
 
 /**

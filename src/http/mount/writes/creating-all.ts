@@ -24,6 +24,7 @@ import {
   withoutRecords,
   type PreparedPart,
 } from "./record-arrays.ts";
+import { replay } from "./replaying.ts";
 
 /** Answers POST of an array to a collection: creates all of its records, or none. */
 export async function createAll(mount: ServedMount, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
@@ -63,7 +64,8 @@ async function createRecords(
 
 async function repeated(mount: ServedMount, exchange: Exchange, storedRows: readonly (Row | null)[]): Promise<Reply> {
   const rows = await loadStoredRows(mount, exchange, storedRows);
-  return rows === null ? withoutRecords(201) : showAll(mount, exchange, rows, { status: 201, isReplay: true });
+  if (rows === null) return withoutRecords(201);
+  return replay(mount, exchange, rows, () => showAll(mount, exchange, rows, { status: 201, isReplay: true }));
 }
 
 async function preparePart(mount: ServedMount, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {

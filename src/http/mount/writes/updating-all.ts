@@ -1,3 +1,4 @@
+import type { SettledDecision } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { listsStrong, parseETags, type ETags } from "../../../core/headers/etag.ts";
@@ -14,9 +15,17 @@ import type { ServedMount } from "../../declarations/mount.ts";
 import { MAX_HEADER_BYTES } from "../../limits.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import { collectColumns } from "../reads/matches.ts";
+import { collectColumns, matches } from "../reads/matches.ts";
 import { longestOfColumns } from "../reads/page-length.ts";
-import { decisionOn, mayReadChanged, requireParents, findAllowedRow, findWithinParent } from "../reads/reading.ts";
+import {
+  decisionOn,
+  mayReadChanged,
+  requireParents,
+  findAllowedRow,
+  findWithinParent,
+  forbidden,
+  decideReading,
+} from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { isOvertaken, toStoredRecord, untilSettled, isMaybeUnseen } from "./committing.ts";
 import { noteDeprecated, parseMergedDraft, parseRecordDraft, unseenFields, withoutGiven } from "./drafting.ts";
@@ -39,6 +48,7 @@ import {
   withoutRecords,
   type PreparedPart,
 } from "./record-arrays.ts";
+import { replay } from "./replaying.ts";
 
 /** A change of one record in the request (RFC 7396). */
 interface Patch {
@@ -55,6 +65,8 @@ interface PatchTarget {
   /** Null if the record does not exist, or if the caller may not change it. */
   readonly row: Row | null;
   readonly only: Where | null;
+  /** True if the caller may read the record, but not change it. */
+  readonly isForbidden: boolean;
 }
 
 /** A patch, its record, and the draft that the patch results in. */
@@ -160,22 +172,31 @@ async function findKnown(
 ): Promise<readonly PatchTarget[]> {
   const { collection, resource, newer, noted } = mount;
   const decisions = await inOrder(patches, async ({ id }) => decisionOn(mount, exchange, "update", id));
-  const narrowed = decisions.flatMap((each) => (typeof each === "string" ? [] : collectColumns(collection, each.only)));
+  // Only a caller who may not change every record can meet one that may only be read.
+  const readings = await inOrder(patches, async ({ id }, at) =>
+    decisions[at] === "allow" ? "deny" : decideReading(mount, exchange, id),
+  );
+  const narrowed = [...decisions, ...readings].flatMap((each) =>
+    typeof each === "string" ? [] : collectColumns(collection, each.only),
+  );
   const needed = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...narrowed];
   const tagged = noted !== undefined || hidesValues(mount) ? (newer ?? mount).sources : [];
   const columns = [...new Set(["id", ...needed, ...tagged])];
   const longest = longestOfColumns(withAllFields(newer ?? mount).resource, columns);
-  const ids = patches.flatMap(({ id }, at) => (decisions[at] === "deny" ? [] : [id]));
+  const ids = patches.flatMap(({ id }, at) => (decisions[at] === "deny" && readings[at] === "deny" ? [] : [id]));
   const rows = await findRows(exchange, { collection, columns, longest }, ids, octets);
   return patches.map((patch, at) => {
     const decision = decisions[at]!;
     const only = typeof decision === "string" ? null : decision.only;
-    return {
-      patch,
-      row: findAllowedRow(mount, findWithinParent(rows.get(patch.id) ?? null, mount, exchange), { only }),
-      only,
-    };
+    const found = findWithinParent(rows.get(patch.id) ?? null, mount, exchange);
+    const row = decision === "deny" ? null : findAllowedRow(mount, found, { only });
+    const isForbidden = row === null && found !== null && fits(mount, found, readings[at]!);
+    return { patch, row, only, isForbidden };
   });
+}
+
+function fits({ collection }: ServedMount, { record }: Row, decision: SettledDecision): boolean {
+  return decision === "allow" || (decision !== "deny" && matches(collection, record, decision.only));
 }
 
 /** Returns the indexes of the records whose `if_match` is false. */
@@ -208,8 +229,10 @@ async function refusalBefore(
     const sent = row === null ? value : withoutGiven(mount.resource, value);
     return parseRecordDraft(mount, exchange.context, sent, { id, record: null, partial: true });
   });
-  const missing = knownRecords.filter(({ row }) => row === null);
+  const missing = knownRecords.filter(({ row, isForbidden }) => row === null && !isForbidden);
   if (missing.length > 0) return notFound(missing.map(({ patch }) => patch.at));
+  const refused = knownRecords.filter(({ isForbidden }) => isForbidden);
+  if (refused.length > 0) throw forbidden(exchange);
   return stale(await collectStale(mount, exchange, knownRecords));
 }
 
@@ -279,7 +302,8 @@ async function repeated(
   storedRows: readonly (Row | null)[],
 ): Promise<Reply> {
   const rows = await loadStoredRows(mount, exchange, storedRows);
-  return rows === null ? withoutRecords(204) : shown(mount, exchange, patches, rows, { isReplay: true });
+  if (rows === null) return withoutRecords(204);
+  return replay(mount, exchange, rows, () => shown(mount, exchange, patches, rows, { isReplay: true }));
 }
 
 /**

@@ -1,0 +1,95 @@
+import type { AllowedRows } from "../../../access/permission/permission.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import type { Issue } from "../../../core/problem/problem.ts";
+import { unknownField } from "../../../resource/draft.ts";
+import { pointerTo } from "../../../resource/pointer.ts";
+import type { Key, Row } from "../../../store/store.ts";
+import { withoutBody } from "../../answer/writing.ts";
+import type { ServedMount } from "../../declarations/mount.ts";
+import { invalid, type Exchange } from "../../request/exchange.ts";
+import { scopesLet } from "../../request/permitting.ts";
+import { collectColumns, matches } from "../reads/matches.ts";
+import { decideReading, mayReadWithin } from "../reads/reading.ts";
+
+/**
+ * Answers a repeated request with its stored outcome, as the caller of now may see it. Ends the request if the caller may
+ * not send its fields any more. If the caller may not read the records any more, the reply has its status and no body.
+ */
+export async function replay(
+  mount: ServedMount,
+  exchange: Exchange,
+  rows: readonly Row[],
+  show: () => Eventually<Reply>,
+): Promise<Reply> {
+  requireSendable(mount, exchange);
+  const reply = await show();
+  if (reply.body === undefined || (await mayReadNow(mount, exchange, rows))) return reply;
+  return { ...withoutBody(reply), status: reply.status };
+}
+
+/**
+ * Returns true if the caller may read all of these records now. The permission judges their current state. A record that
+ * was deleted meanwhile is judged by its stored state.
+ */
+async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly Row[]): Promise<boolean> {
+  const { permissions, collection } = mount;
+  // The only caller of a mount without reading is the one who sent the request.
+  if (permissions.read === undefined && permissions.list === undefined) return true;
+  const narrowed = new Map<Key, AllowedRows>();
+  for (const { record } of rows) {
+    const id = record["id"] as Key;
+    const decision = decideReading(mount, exchange, id);
+    if (decision === "deny") return false;
+    if (decision !== "allow") narrowed.set(id, decision.only);
+  }
+  if (narrowed.size === 0 && mount.parent === null) return mayReadWithin(mount, exchange);
+  const ids = rows.map(({ record }) => record["id"] as Key);
+  const where = { column: "id", operator: "in", value: ids } as const;
+  const columns = [...new Set(["id", ...[...narrowed.values()].flatMap((only) => collectColumns(collection, only))])];
+  const query = { collection, where, sort: [{ column: "id" }], limit: ids.length, columns };
+  const found = await exchange.service.store.list(query);
+  const current = new Map([...rows, ...found].map(({ record }) => [record["id"] as Key, record]));
+  for (const [id, only] of narrowed) if (!matches(collection, current.get(id)!, only)) return false;
+  // The parent of records that were deleted may be gone too.
+  return found.length === 0 ? scopesLet(exchange, "GET") : mayReadWithin(mount, exchange);
+}
+
+/** Ends the request if it sends a field that the rules of fields do not let the caller send any more. */
+function requireSendable({ resource, declared }: ServedMount, { body }: Exchange): void {
+  if (declared === undefined || body === null) return;
+  const { value } = body;
+  const issues = body.mediaType === "application/json-patch+json" ? findUnsendable(resource, namesInPatch(value)) : [];
+  if (issues.length === 0 && body.mediaType !== "application/json-patch+json")
+    issues.push(
+      ...(Array.isArray(value)
+        ? value.flatMap((each: unknown, at) => findUnsendable(resource, namesIn(each), `/${at}`))
+        : findUnsendable(resource, namesIn(value))),
+    );
+  if (issues.length > 0) throw invalid(issues);
+}
+
+function namesIn(value: unknown): readonly string[] {
+  return isObject(value) ? Object.keys(value) : [];
+}
+
+function namesInPatch(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each: unknown) => {
+    const path = isObject(each) && each["op"] !== "test" ? each["path"] : undefined;
+    return typeof path === "string" ? [path.split("/")[1] ?? ""] : [];
+  });
+}
+
+function findUnsendable(
+  { fields, concealed = {} }: ServedMount["resource"],
+  names: readonly string[],
+  below = "",
+): Issue[] {
+  return names.flatMap((name): Issue[] => {
+    if (Object.hasOwn(concealed, name)) return [{ ...unknownField(name, null), pointer: below + pointerTo(name) }];
+    if (!Object.hasOwn(fields, name) || fields[name]!.allowed?.write !== false) return [];
+    return [{ pointer: below + pointerTo(name), code: "read_only", detail: "This field cannot be set." }];
+  });
+}
