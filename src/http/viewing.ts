@@ -13,7 +13,7 @@ import { expandableNames } from "./declarations/relations.ts";
 import type { FindRoute, Match } from "./declarations/routes.ts";
 import type { KeyDecision } from "./mount/reads/expand/verdicts.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
-import { seenBy } from "./mount/seen-by.ts";
+import { seenAt, seenBy } from "./mount/seen-by.ts";
 import { readValues } from "./mount/values.ts";
 import type { ServiceCore } from "./request/core.ts";
 import { Exchange } from "./request/exchange.ts";
@@ -84,7 +84,7 @@ export class ServedView implements View {
     if (exchange === null || match === null) return null;
     const { endpoint, action, params } = exchange;
     const { mounted } = match.route.methods.get(endpoint.method)!;
-    const mount = mounted === undefined ? null : seenBy(mounted, exchange);
+    const mount = mounted === undefined ? null : seenAt(mounted, exchange);
     return {
       path: match.route.path,
       params,
@@ -164,7 +164,7 @@ export class ServedView implements View {
       method,
       path,
       action,
-      resource: mounted === undefined ? null : seenBy(mounted, probe).resource,
+      resource: mounted === undefined ? null : seenAt(mounted, probe).resource,
       name: own?.name ?? null,
       body: own?.body ?? null,
       request: mounted === undefined ? (endpoint.documentation?.request ?? null) : null,

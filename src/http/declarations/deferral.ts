@@ -1,6 +1,7 @@
 import type { Reply } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { Resource } from "../../resource/resource.ts";
 import type { Context } from "../request/exchange.ts";
 
 /**
@@ -14,5 +15,6 @@ export interface Deferral {
   readonly problems: readonly AnyProblem[];
   /** Ends the request before its body is read. */
   guard(context: Context): void;
-  handle(context: Context): Eventually<Reply>;
+  /** Answers the request. `resource` has the fields that the caller may send. */
+  handle(context: Context, resource: Resource): Eventually<Reply>;
 }

@@ -1,5 +1,6 @@
 import { implies } from "../../access/permission/implying.ts";
 import type { Permission } from "../../access/permission/permission.ts";
+import { made } from "../../core/copy.ts";
 import type { FieldRule } from "../../resource/declaration/field.ts";
 import { isRequired } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
@@ -8,6 +9,25 @@ import type { ResourceAction } from "./permissions.ts";
 /** A rule of a field, as the permission that it is. `defineResource` has checked it. */
 export function permissionOf(rule: FieldRule): Permission {
   return rule as unknown as Permission;
+}
+
+/** The rules that do not hold for everything that a user does with the user's own record. */
+const exempting = new WeakMap<FieldRule, "own" | "new">();
+
+/**
+ * Returns a rule for a field of users that does not hold when a user is created (`new`), and with `own` also not for the
+ * record of the caller.
+ */
+export function exempt(rule: FieldRule, from: "own" | "new"): FieldRule {
+  const copy = Object.freeze(made({ ...permissionOf(rule) }));
+  exempting.set(copy, from);
+  return copy;
+}
+
+/** Returns true if a rule does not hold for a request to a user's own record, or for a new record. */
+export function isExempt(rule: FieldRule, at: { readonly isOwn: boolean; readonly isNew: boolean }): boolean {
+  const from = exempting.get(rule);
+  return from !== undefined && (at.isNew || (from === "own" && at.isOwn));
 }
 
 /** Returns the different rules of the fields of a resource. */
@@ -30,7 +50,7 @@ export function ruleMistakes({ resource, permissions, cache }: Ruled): readonly 
   if (rules.length === 0) return [];
   const mistakes = Object.entries(resource.fields).flatMap(([name, field]) => {
     const { write } = field.options;
-    if (write === undefined || !isRequired(field)) return [];
+    if (write === undefined || exempting.has(write) || !isRequired(field)) return [];
     return (["create", "replace"] as const).flatMap((action) => {
       const creators = permissions[action];
       // PUT creates a record only if its caller may create one.

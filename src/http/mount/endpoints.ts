@@ -13,7 +13,7 @@ import { act } from "./acting.ts";
 import { list } from "./reads/listing.ts";
 import { query } from "./reads/querying.ts";
 import { read } from "./reads/reading.ts";
-import { collectRules, seenBy } from "./seen-by.ts";
+import { collectRules, seenAt } from "./seen-by.ts";
 import { create, remove, replace, update } from "./writes/changing.ts";
 import { updateAll } from "./writes/updating-all.ts";
 
@@ -60,7 +60,7 @@ export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
       ...endpoint,
       ...common,
       handle: hasRules
-        ? (context) => handle(seenBy(mount, getExchange(context)), getExchange(context))
+        ? (context) => handle(seenAt(mount, getExchange(context)), getExchange(context))
         : (context) => handle(mount, getExchange(context)),
     });
   };
@@ -94,7 +94,7 @@ export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
 
 function createOrDefer(deferral: Deferral): typeof create {
   return async (mount, exchange) =>
-    exchange.identity === null ? deferral.handle(exchange.context) : create(mount, exchange);
+    exchange.identity === null ? deferral.handle(exchange.context, mount.resource) : create(mount, exchange);
 }
 
 function buildDeferredFacts({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard"> {
@@ -121,7 +121,7 @@ function endpointOfAction(mount: ServedMount, action: ServedAction): ServedEndpo
     access: permission,
     ...(on === "record" ? { rows: mount.collection } : {}),
     preconditions: "handler",
-    handle: (context: Context) => actInShape(seenBy(mount, getExchange(context)), action, context),
+    handle: (context: Context) => actInShape(seenAt(mount, getExchange(context)), action, context),
   } as const;
   if (method === "GET") return common;
   const bodyOptional = !Object.values(body.fields).some(isRequired);
@@ -147,7 +147,7 @@ async function actInShape(mount: ServedMount, action: ServedAction, context: Con
  */
 export function readRecord(mount: ServedMount, context: Context): Eventually<Reply> {
   const exchange = getExchange(context);
-  return read(seenBy(mount, exchange), exchange);
+  return read(seenAt(mount, exchange), exchange);
 }
 
 /**
@@ -156,5 +156,5 @@ export function readRecord(mount: ServedMount, context: Context): Eventually<Rep
  */
 export function updateRecord(mount: ServedMount, context: Context): Promise<Reply> {
   const exchange = getExchange(context);
-  return update(seenBy(mount, exchange), exchange);
+  return update(seenAt(mount, exchange), exchange);
 }

@@ -1,11 +1,12 @@
 import { decideOn } from "../../access/permission/decision.ts";
+import type { Identity } from "../../core/identity.ts";
 import { isWritable, type Field, type FieldRule } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { StoredRecord } from "../../store/store.ts";
-import type { ServedMount } from "../declarations/mount.ts";
+import type { ServedMount, Mount } from "../declarations/mount.ts";
 import type { Older, OlderMember } from "../declarations/older-shape.ts";
 import type { Relation } from "../declarations/relations.ts";
-import { permissionOf, rulesOf } from "../declarations/rules.ts";
+import { permissionOf, rulesOf, isExempt } from "../declarations/rules.ts";
 import type { Exchange } from "../request/exchange.ts";
 import { showOlder } from "./older/older.ts";
 import { Question } from "./reads/expand/verdicts.ts";
@@ -25,6 +26,72 @@ export function seenBy(mount: ServedMount, exchange: Exchange): ServedMount {
   if (rules.length === 0) return mount;
   const denied = rules.filter((rule) => !allows(rule, exchange));
   return denied.length === 0 ? mount : resolveView(mount, new Set(denied));
+}
+
+/**
+ * Returns the mount as the caller of a request to its own path sees it. Users always read their own name and address,
+ * and send them when the user is created.
+ */
+export function seenAt(mount: ServedMount, exchange: Exchange): ServedMount {
+  const rules = collectRules(mount);
+  if (rules.length === 0) return mount;
+  const at = { isOwn: isOwnRequest(exchange), isNew: exchange.action === "create" };
+  const denied = rules.filter((rule) => !allows(rule, exchange));
+  return denied.length === 0 ? mount : viewAt(mount, denied, at);
+}
+
+/** True if the request can only reach the record whose id is the caller's. */
+function isOwnRequest({ params, only, observedIdentity: identity }: Exchange): boolean {
+  if (identity === null) return false;
+  if (params["id"] !== undefined) return params["id"] === identity.id;
+  return (
+    only !== null && "column" in only && only.column === "id" && only.operator === "eq" && only.value === identity.id
+  );
+}
+
+/** Returns the view with the fields of the mount itself that the exemptions let the caller know. */
+function viewAt(mount: ServedMount, denied: readonly FieldRule[], at: Parameters<typeof isExempt>[1]): ServedMount {
+  const own = denied.filter((rule) => !isExempt(rule, at));
+  const view = resolveView(mount, new Set(denied));
+  if (own.length === denied.length) return view;
+  const placesOf = (rules: readonly FieldRule[]): string =>
+    collectRules(mount)
+      .flatMap((rule, place) => (rules.includes(rule) ? [place] : []))
+      .join();
+  const name = `${placesOf(denied)} except ${placesOf(own)}`;
+  const cache = views.get(mount) ?? new Map<string, ServedMount>();
+  views.set(mount, cache);
+  const known = cache.get(name);
+  if (known !== undefined) return known;
+  // The related records are those of other users too, so the exemptions do not hold for them.
+  const made = makeView(mount, new Set(own), view.relations);
+  cache.set(name, made);
+  return made;
+}
+
+/** Returns a record of a mount as this caller sees it, outside of a request to the mount, for example after a login. */
+export function showTo(
+  mount: Mount,
+  record: StoredRecord,
+  { identity, now, isOwn }: { readonly identity: Identity | null; readonly now: number; readonly isOwn: boolean },
+): Readonly<Record<string, unknown>> {
+  const rules = rulesOf(mount.resource);
+  const request = { identity, action: "call", params: {}, now } as const;
+  const denied = rules.filter((rule) => decideOn(permissionOf(rule), request, null) !== "allow");
+  if (denied.length === 0) return mount.show(record);
+  return viewAt(standAlone(mount), denied, { isOwn, isNew: false }).show(record);
+}
+
+const alone = new WeakMap<Mount, ServedMount>();
+
+/** Returns a mount without its relations, to show its records. */
+function standAlone(mount: Mount): ServedMount {
+  let placed = alone.get(mount);
+  if (placed === undefined) {
+    placed = { ...mount, parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
+    alone.set(mount, placed);
+  }
+  return placed;
 }
 
 function allows(rule: FieldRule, exchange: Exchange): boolean {

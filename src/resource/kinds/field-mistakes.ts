@@ -55,7 +55,7 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
 };
 
 /** Checks a rule of a field: a permission that decides by the caller alone. */
-function aFieldRule(value: unknown): string | null {
+export function aFieldRule(value: unknown): string | null {
   if (!isObject(value) || !isText(value["name"]) || typeof value["decide"] !== "function")
     return 'it has to be a permission, like administrator or hasRole("hr")';
   const { narrows } = value;

@@ -153,7 +153,8 @@ interface Caller {
   readonly problem: object | null;
 }
 
-async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Promise<Caller> {
+async function whoCalls(parts: WayInParts, context: Context): Promise<Caller> {
+  const { identity, refusal } = context;
   const problem = refusal === null ? null : summarizeProblem(refusal.problem);
   if (identity === null) return { caller: null, problem };
   const { id, role, scheme } = identity;
@@ -162,7 +163,7 @@ async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Prom
   const { users } = accounts;
   const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
   if (row === null || account === null) return { caller: null, problem };
-  const user = users.show(row.record);
+  const user = await accounts.requireUser(id, identity);
   return { caller: { user, username: account.username, role, scheme }, problem };
 }
 

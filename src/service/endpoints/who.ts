@@ -43,8 +43,9 @@ const greeting = defineResponse({
 });
 
 async function greet(people: People, context: Context) {
-  const { id, username, scheme, actor } = context.requireIdentity();
-  const [user, account] = await Promise.all([people.accounts.requireUser(id), people.accounts.find(id)]);
+  const identity = context.requireIdentity();
+  const { id, username, scheme, actor } = identity;
+  const [user, account] = await Promise.all([people.accounts.requireUser(id, identity), people.accounts.find(id)]);
   // A token may still contain the previous name.
   const name = account?.username ?? username;
   return greeting.reply(200, {

@@ -99,6 +99,8 @@ const checks: ChecksOf<AccountsOptions> = {
   administered: anything,
   identity: anything,
   roles: anything,
+  permissions: anything,
+  rules: anything,
   issuer: optional(text),
   tokenPrefix: optional(aTokenPrefix),
   passwordCost: optional(buildObjectCheck(costMembers, "it has to be { memoryKiB, passes, lanes }")),
@@ -245,9 +247,10 @@ function createPasswords(
 
 function ownUserFields(options: AccountsOptions | null): OwnUserFields {
   // The check of the options reports a value that is not an object.
-  const { fields, filters, sorts, administered, identity, roles }: Partial<AccountsOptions> = options ?? {};
+  const { fields, filters, sorts, administered, identity, roles, permissions, rules }: Partial<AccountsOptions> =
+    options ?? {};
   return Object.fromEntries(
-    Object.entries({ fields, filters, sorts, administered, identity, roles }).filter(
+    Object.entries({ fields, filters, sorts, administered, identity, roles, permissions, rules }).filter(
       ([, value]) => value !== undefined,
     ),
   );

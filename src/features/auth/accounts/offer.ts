@@ -32,7 +32,7 @@ export function buildOffer(host: Host, parts: AccountsParts, collected: Collecte
     accounts: {
       ...parts.accounts,
       requireAccount: (context) => requireAccount(parts, context),
-      requireUser: (id) => requireUser(parts, id),
+      requireUser: (id, identity = null) => requireUser(parts, host.now(), id, identity),
       insertUser: (user, at) => insertUser(parts.users, user, at),
       users: parts.users,
       bindings: parts.bindings,

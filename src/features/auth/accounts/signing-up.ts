@@ -10,6 +10,7 @@ import { prefersAny } from "../../../http/pipeline.ts";
 import { getExchange, invalid, type Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { AccountsParts } from "../people/parts.ts";
+import type { Users } from "../records/users.ts";
 import type { Newcomer } from "../records/verifying.ts";
 import { requireGivenFields } from "./administered.ts";
 import { requireMayProbe } from "./taken.ts";
@@ -24,7 +25,7 @@ export function deferSignUps(parts: AccountsParts, administered: readonly string
       "A mail was sent. The user is created when the address is confirmed. Callers without a credential get this answer.",
     problems: ["insecure_transport", "cross_site", "too_many_attempts"],
     guard: (context) => requireSafe(context),
-    async handle(context) {
+    async handle(context, resource) {
       const { call, body } = context;
       if (call.header("idempotency-key") !== undefined)
         throw problem("malformed", {
@@ -32,7 +33,8 @@ export function deferSignUps(parts: AccountsParts, administered: readonly string
         });
       const isForm = body?.mediaType === formType;
       if (isForm) requireSameSite(call, parts.ownOrigins);
-      await signUp(parts, context, administered);
+      // The fields of the view are a part of the declared ones.
+      await signUp(parts, context, resource as Users, administered);
       return accepted(parts, context, isForm);
     },
   };
@@ -50,14 +52,18 @@ function accepted({ verifyPage }: AccountsParts, context: Context, isForm: boole
   return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "sign_up" } };
 }
 
-async function signUp(parts: AccountsParts, context: Context, administered: readonly string[]): Promise<void> {
-  const { users } = parts;
+async function signUp(
+  parts: AccountsParts,
+  context: Context,
+  resource: Users,
+  administered: readonly string[],
+): Promise<void> {
   await requireMayProbe(parts, context);
-  const { values, transient } = requireDraft(users.resource, context, { id: null, current: null });
+  const { values, transient } = requireDraft(resource, context, { id: null, current: null });
   const later = (["password", "username"] as const).filter((name) => transient[name] !== undefined);
   if (later.length > 0) throw invalid(later.map(comesLater));
   if (transient.invite === true) throw invalid([onlyAdministratorsInvite]);
-  requireGivenFields(administered, context, values, users.resource.fields);
+  requireGivenFields(administered, context, values, resource.fields);
   const { name, email } = values;
   await parts.throttle.probe(context.call, async () => {
     const newcomer: Newcomer = { name, email, fields: sentFields(context, values) };

@@ -9,6 +9,7 @@ import {
 import { made } from "../../../core/copy.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { mount, type Prepared, type Write } from "../../../http/declarations/mount.ts";
+import type { PermissionsOf } from "../../../http/declarations/permissions.ts";
 import { insert, update } from "../../../http/declarations/table.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
@@ -20,7 +21,7 @@ import { accountOf, accountsCollection, firstGeneration } from "../records/accou
 import { giveName } from "../records/given-names.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../records/users.ts";
 import type { Registration } from "../records/verifying.ts";
-import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../requests/access.ts";
+import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited, changingUsers, removingUsers } from "../requests/access.ts";
 import { requireAsGiven } from "./administered.ts";
 import { keepAdministrator } from "./last-administrator.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
@@ -33,15 +34,16 @@ import { addressMoved } from "./verified.ts";
 export function mountUsers(parts: AccountsParts, own: OwnUserFields): UsersMount {
   const administered = own.administered ?? [];
   const { registration, invitations } = parts;
+  const { list, read, replace, update, delete: removal } = own.permissions ?? {};
   const plain: UsersMount = mount(usersResource(own, { invitations }), {
     permission: {
-      list: ownRecord,
+      list: list ?? ownRecord,
       create: allOf(unlimited, creators[registration]),
-      read: ownRecord,
-      replace: ownRecordUnlimited,
-      update: ownRecordUnlimited,
-      delete: ownOrAnyUnlimited,
-    },
+      read: read ?? ownRecord,
+      replace: replace === undefined ? ownRecordUnlimited : changingUsers(replace),
+      update: update === undefined ? ownRecordUnlimited : changingUsers(update),
+      delete: removal === undefined ? ownOrAnyUnlimited : removingUsers(removal),
+    } as PermissionsOf<Users>,
     problems: {
       replace: ["confirmation_required"],
       update: ["confirmation_required"],

@@ -1,4 +1,6 @@
+import type { Identity } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
+import { showTo } from "../../../http/mount/seen-by.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { GateParts } from "../gate/parts.ts";
 import type { Account } from "../records/accounts.ts";
@@ -12,9 +14,17 @@ export async function requireAccount({ accounts }: GateParts, context: Context):
   return found;
 }
 
-/** Returns a user in the form that callers see. Ends the request with 404 if there is none. */
-export async function requireUser({ store, users }: AccountsParts, id: number): Promise<ShownUser> {
+/**
+ * Returns a user in the form that this user sees. `identity` is the caller, or the login that begins. `now` is in
+ * milliseconds since the epoch. Ends the request with 404 if there is no such user.
+ */
+export async function requireUser(
+  { store, users }: AccountsParts,
+  now: number,
+  id: number,
+  identity: Identity | null,
+): Promise<ShownUser> {
   const row = await store.find(users.collection, id);
   if (row === null) throw problem("not_found");
-  return users.show(row.record);
+  return showTo(users, row.record, { identity, now, isOwn: true }) as ShownUser;
 }

@@ -1,3 +1,5 @@
+import { aPermission } from "../../../access/permission/checking.ts";
+import type { Permission } from "../../../access/permission/permission.ts";
 import {
   isObject,
   isText,
@@ -8,12 +10,22 @@ import {
   shown as shownValue,
   texts,
   unknownMembers,
+  joinMistakes,
 } from "../../../core/checking/members.ts";
 import { suggestion } from "../../../core/checking/nearest.ts";
+import { made, markWithParts } from "../../../core/copy.ts";
 import { usualRoles } from "../../../core/identity.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
-import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/declaration/field.ts";
-import { shapeMistakes } from "../../../resource/kinds/field-mistakes.ts";
+import { exempt } from "../../../http/declarations/rules.ts";
+import {
+  isRequired,
+  isShown,
+  isStored,
+  isWritable,
+  type Field,
+  type FieldRule,
+} from "../../../resource/declaration/field.ts";
+import { shapeMistakes, aFieldRule } from "../../../resource/kinds/field-mistakes.ts";
 import { boolean, email, text } from "../../../resource/kinds/fields.ts";
 import {
   DeclarationError,
@@ -80,6 +92,18 @@ const inviting = {
   }),
 };
 
+/** The actions on users whose permissions can be replaced. */
+export type UserAction = "list" | "read" | "replace" | "update" | "delete";
+
+/** The built-in fields of users that can have rules. */
+export type RuledUserField = "name" | "username" | "email";
+
+/** Who may read and send a field of other users. */
+export interface UserFieldRules {
+  readonly read?: FieldRule;
+  readonly write?: FieldRule;
+}
+
 /** The additions of a service to its users. */
 export interface OwnUserFields<F extends Fields = Fields> {
   /** Additional fields of users. Each is optional or has a default. */
@@ -97,6 +121,17 @@ export interface OwnUserFields<F extends Fields = Fields> {
    * The fields that every request has in `identity.fields`, at most 8. A changed value ends access tokens immediately.
    */
   readonly identity?: readonly (keyof F & string)[];
+  /**
+   * The permissions for users, by action. A named permission replaces the default, which is `anyOf(administrator,
+   * self())`. `registration` decides who creates users. The passwords, addresses, usernames, roles and logins of others
+   * are changed by administrators alone.
+   */
+  readonly permissions?: Readonly<Partial<Record<UserAction, Permission<string>>>>;
+  /**
+   * The rules of the built-in fields. Users always read their own name and address. A rule for `read` of `email` or
+   * `username` is also the rule for `write`, unless there is another one.
+   */
+  readonly rules?: Readonly<Partial<Record<RuledUserField, UserFieldRules>>>;
   /** The roles of users. They include `user` (the initial role) and `admin`. Default: these two. */
   readonly roles?: readonly string[];
 }
@@ -105,8 +140,8 @@ export interface OwnUserFields<F extends Fields = Fields> {
 export function usersResource(own: OwnUserFields, { invitations = false } = {}) {
   const malformed = ownUserFieldsMistakes(own);
   if (malformed.length > 0) throw new DeclarationError(malformed);
-  const { fields = {}, filters = {}, sorts = [] } = own;
-  return defineResource({
+  const { fields = {}, filters = {}, sorts = [], rules = {} } = own;
+  const resource = defineResource({
     name: "user",
     description: "Someone who may use the service.",
     // The cast is safe, because the field is optional: without invitations, drafts do not have it.
@@ -121,6 +156,35 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
     search: ["name", "email"],
     scans: true,
   });
+  if (Object.keys(rules).length === 0) return resource;
+  const { name, username, email } = resource.fields;
+  return Object.freeze(
+    markWithParts({
+      ...resource,
+      fields: Object.freeze({
+        ...resource.fields,
+        name: withRules(name, rules.name),
+        email: withRules(email, rules.email, { isHidden: true }),
+        username: withRules(username, rules.username, { isHidden: true }),
+      }),
+    }),
+  );
+}
+
+/**
+ * Adds the rules to a built-in field. With `isHidden`, a caller who may not read the field of others may not send it
+ * either, because the answer would tell whether the value is theirs.
+ */
+function withRules<F extends Field>(field: F, { read, write }: UserFieldRules = {}, { isHidden = false } = {}): F {
+  const reading = read === undefined ? undefined : exempt(read, "own");
+  const writing = write === undefined ? (isHidden ? reading : undefined) : exempt(write, "new");
+  const isShownField = field.options.writeOnly !== true;
+  const options = {
+    ...field.options,
+    ...(reading === undefined || !isShownField ? {} : { read: reading }),
+    ...(writing === undefined ? {} : { write: writing }),
+  };
+  return Object.freeze(made({ ...field, options }));
 }
 
 /**
@@ -143,8 +207,34 @@ const members = {
   sorts: optional(texts),
   administered: optional(texts),
   identity: optional(texts),
+  permissions: optional(seen((value) => permissionsMistake(value))),
+  rules: optional(seen((value) => rulesMistake(value))),
   roles: optional(seen((value) => rolesMistake(value))),
 };
+
+const permissionChecks = {
+  list: optional(aPermission),
+  read: optional(aPermission),
+  replace: optional(aPermission),
+  update: optional(aPermission),
+  delete: optional(aPermission),
+};
+
+function permissionsMistake(value: unknown): string | null {
+  if (!isObject(value)) return "it has to be permissions by action, like { list: authenticated }";
+  if (value["create"] !== undefined) return "registration decides who creates users; leave create out";
+  return joinMistakes(membersMistakes(value, permissionChecks));
+}
+
+const ruleChecks = { read: optional(aFieldRule), write: optional(aFieldRule) };
+const aUserRule = optional((value) =>
+  isObject(value) ? joinMistakes(membersMistakes(value, ruleChecks)) : "it has to be like { read: administrator }",
+);
+
+function rulesMistake(value: unknown): string | null {
+  if (!isObject(value)) return "it has to be rules by field, like { email: { read: administrator } }";
+  return joinMistakes(membersMistakes(value, { name: aUserRule, username: aUserRule, email: aUserRule }));
+}
 
 function rolesMistake(value: unknown): string | null {
   if (!Array.isArray(value) || !value.every((each) => isText(each) && ROLE.test(each)))

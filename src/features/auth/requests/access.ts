@@ -40,6 +40,16 @@ const keyForOthers: Permission = made({
  */
 export const ownRecordUnlimited = allOf(anyOf(unlimited, keyForOthers), ownRecord);
 
+/** Like `ownRecordUnlimited`, with another permission in place of `ownRecord`. */
+export function changingUsers(permission: Permission<string>): Permission<string> {
+  return allOf(anyOf(unlimited, keyForOthers), permission);
+}
+
+/** Like `ownOrAnyUnlimited`, with another permission in place of `ownRecord`. */
+export function removingUsers(permission: Permission<string>): Permission<string> {
+  return allOf(unlimited, notActing, permission);
+}
+
 /**
  * Allows the user whose id is in the path, and administrators. Denies an administrator who acts for the user. Used for
  * the account and its credentials.

@@ -28,6 +28,7 @@ import {
   loginTypes,
   logInWith,
 } from "../people/credentials.ts";
+import { identityOf } from "../records/accounts.ts";
 import { refuseLoginCSRF, requireOneCookie } from "../requests/cookies.ts";
 import { userSchema } from "../requests/documentation.ts";
 import { wayBack } from "../requests/way-back.ts";
@@ -254,12 +255,14 @@ export async function renewSession(
 
 async function sessionReply(
   parts: StartingParts,
-  { call }: Context,
+  context: Context,
   { userId }: Admission,
   created: { readonly id: string; readonly expiresAt: number },
 ): Promise<Reply> {
-  const user = await parts.accounts.requireUser(userId);
-  const headers = [sessionCookie(call, parts.cookie, created.id, created.expiresAt)];
+  const account = await parts.accounts.find(userId);
+  const identity = account === null ? null : identityOf(account, "session");
+  const user = await parts.accounts.requireUser(userId, identity);
+  const headers = [sessionCookie(context.call, parts.cookie, created.id, created.expiresAt)];
   return started.reply(
     201,
     { user, expires_at: new Date(created.expiresAt).toISOString() },
@@ -270,7 +273,7 @@ async function sessionReply(
 async function whoIs(parts: SessionParts, context: Context) {
   const identity = context.requireIdentity();
   const { id, role, scheme, expiresAt } = identity;
-  const [user, account] = await Promise.all([parts.accounts.requireUser(id), parts.accounts.find(id)]);
+  const [user, account] = await Promise.all([parts.accounts.requireUser(id, identity), parts.accounts.find(id)]);
   return {
     user,
     username: account?.username ?? null,

@@ -1,4 +1,4 @@
-import type { Role } from "../../../../core/identity.ts";
+import type { Role, Identity } from "../../../../core/identity.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import type { Change } from "../../../../store/store.ts";
 import type { Account, ServiceAccounts, UsernameOrigin } from "../../records/accounts.ts";
@@ -9,8 +9,12 @@ import type { ShownUser, UsersMount } from "../../records/users.ts";
 export interface AccountsContract extends ServiceAccounts {
   /** Returns the account whose id is in the path. Ends the request with 404 if there is none. */
   requireAccount(context: Context): Promise<Account>;
-  /** Returns a user in the form that callers see. Ends the request with 404 if there is none. */
-  requireUser(id: number): Promise<ShownUser>;
+  /**
+   * Returns a user as the user sees the own record, by the rules of fields. `identity` is that user: the caller, or the
+   * login that begins. Without it, fields with rules are missing, apart from the name and the address. Ends the request
+   * with 404 if there is no such user.
+   */
+  requireUser(id: number, identity?: Identity | null): Promise<ShownUser>;
   /** Returns the changes that make a user and the account of the same id. `at` is their position in the transaction. */
   insertUser(user: NewUser, at?: number): readonly Change[];
   /** The mounted resource of the users. */
