@@ -1,0 +1,202 @@
+// Writes of callers to whom rules of fields deny something: tags, checks, hooks, repeats and rows.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { hasRole } from "../../src/door/auth.ts";
+import {
+  administrator,
+  anyOf,
+  anyone,
+  authenticated,
+  caller,
+  defineResource,
+  integer,
+  mount,
+  owner,
+  text,
+} from "../../src/door/index.ts";
+import { ownService, people, type Own } from "../harness/own-service.ts";
+
+const trusted = anyOf(administrator, hasRole("finance"));
+
+const task = defineResource({
+  name: "task",
+  fields: {
+    title: text({ maxLength: 80 }),
+    cost: integer({ optional: true, read: trusted }),
+    limit: integer({ default: 10, read: trusted, write: trusted }),
+  },
+  check: ({ title, cost, limit }) => [
+    ...(title === "wrong" ? [{ pointer: "/title", code: "invalid", detail: "Choose another title." }] : []),
+    ...(cost !== null && cost > limit ? [{ pointer: "/cost", code: "too_large", detail: `At most ${limit}.` }] : []),
+  ],
+});
+
+async function startTasks(t: TestContext): Promise<Own & { readonly hooks: unknown[] }> {
+  const hooks: unknown[] = [];
+  const own = await ownService(t, {
+    mounts: [
+      mount(task, {
+        permission: authenticated,
+        arrays: true,
+        beforeWrite({ kind, current, draft }) {
+          hooks.push([kind, { ...current }, { ...draft?.values }]);
+          return {};
+        },
+        afterWrite: ({ kind, after }) => void hooks.push([`after ${kind}`, { ...after }]),
+        actions: {
+          charge: {
+            permission: authenticated,
+            body: { by: integer() },
+            handle: ({ record, draft }) => ({ values: { cost: (record.cost ?? 0) + draft.by } }),
+          },
+        },
+      }),
+    ],
+  });
+  const made = await own.ask("POST", "/tasks", { as: "root", body: { title: "one", cost: 3, limit: 5 } });
+  assert.equal(made.status, 201, made.text);
+  return { ...own, hooks };
+}
+
+test("gives hooks and actions whole records", async (t) => {
+  const { ask, hooks } = await startTasks(t);
+  hooks.length = 0;
+
+  const changed = await ask("PATCH", "/tasks/1", { as: "ada", body: { title: "two" } });
+  assert.deepEqual([changed.status, changed.json], [200, { id: 1, title: "two" }]);
+  assert.deepEqual(hooks, [
+    ["update", { id: 1, title: "one", cost: 3, limit: 5 }, { title: "two", cost: 3, limit: 5 }],
+    ["after update", { id: 1, title: "two", cost: 3, limit: 5 }],
+  ]);
+  const charged = await ask("POST", "/tasks/1/charge", { as: "ada", body: { by: 1 } });
+  assert.deepEqual([charged.status, charged.json], [200, { id: 1, title: "two" }]);
+  assert.deepEqual((await ask("GET", "/tasks/1", { as: "root" })).json, { id: 1, title: "two", cost: 4, limit: 5 });
+});
+
+test("says only that values conflict, if a check fails because of values that the caller may not read", async (t) => {
+  const { ask } = await startTasks(t);
+
+  const ok = await ask("PATCH", "/tasks/1", { as: "ada", body: { cost: 5 } });
+  assert.equal(ok.status, 200);
+  const tooMuch = await ask("PATCH", "/tasks/1", { as: "ada", body: { cost: 6 } });
+  assert.deepEqual([tooMuch.status, tooMuch.json.code, tooMuch.json.errors], [409, "conflict", undefined]);
+  assert.doesNotMatch(tooMuch.text, /limit|cost|5/);
+  const wrong = await ask("PATCH", "/tasks/1", { as: "ada", body: { title: "wrong" } });
+  assert.deepEqual([wrong.status, wrong.json.code], [409, "conflict"], "the check reads hidden values too");
+  const charged = await ask("POST", "/tasks/1/charge", { as: "ada", body: { by: 9 } });
+  assert.deepEqual([charged.status, charged.json.code], [409, "conflict"]);
+  const open = await ask("PATCH", "/tasks/1", { as: "root", body: { cost: 6 } });
+  assert.deepEqual(
+    [open.status, open.json.errors],
+    [400, [{ pointer: "/cost", code: "too_large", detail: "At most 5." }]],
+  );
+});
+
+test("moves tags with the visible content alone", async (t) => {
+  const { ask } = await startTasks(t);
+  const tagFor = async (as: string) => (await ask("GET", "/tasks/1", { as })).headers.get("etag")!;
+  const [before, whole] = [await tagFor("ada"), await tagFor("root")];
+
+  assert.equal((await ask("PATCH", "/tasks/1", { as: "root", body: { cost: 4 } })).status, 200);
+  assert.equal(await tagFor("ada"), before);
+  assert.notEqual(await tagFor("root"), whole);
+  const cached = await ask("GET", "/tasks/1", { as: "ada", headers: { "if-none-match": before } });
+  assert.equal(cached.status, 304);
+  const conditional = { as: "ada", headers: { "if-match": before } };
+  const changed = await ask("PATCH", "/tasks/1", { ...conditional, body: { title: "two" } });
+  assert.equal(changed.status, 200);
+  assert.notEqual(changed.headers.get("etag"), before);
+  for (const [method, path, body] of [
+    ["PATCH", "/tasks/1", { title: "three" }],
+    ["PUT", "/tasks/1", { title: "three" }],
+    ["DELETE", "/tasks/1", undefined],
+    ["POST", "/tasks/1/charge", { by: 1 }],
+  ] as const)
+    assert.equal((await ask(method, path, { ...conditional, body })).status, 412, method);
+  const array = (tag: string) => ask("PATCH", "/tasks", { as: "ada", body: [{ id: 1, if_match: tag, title: "four" }] });
+  assert.equal((await array(before)).status, 412);
+  assert.equal((await array(await tagFor("ada"))).status, 200);
+});
+
+test("answers a repeat as the caller of now may see and send it", async (t) => {
+  const { ask } = await startTasks(t);
+  const ada = people["ada"]!;
+  const send = (key: string, body: object) =>
+    ask("POST", "/tasks", { as: "ada", body, headers: { "idempotency-key": key } });
+  const withRole = async <T>(role: string, work: () => Promise<T>): Promise<T> => {
+    Object.assign(people, { ada: { ...ada, role } });
+    try {
+      return await work();
+    } finally {
+      Object.assign(people, { ada });
+    }
+  };
+
+  const first = await withRole("finance", () => send("finance-1", { title: "five", cost: 1 }));
+  assert.deepEqual(first.json, { id: 2, title: "five", cost: 1, limit: 10 });
+  const later = await send("finance-1", { title: "five", cost: 1 });
+  assert.deepEqual([later.status, later.json], [201, { id: 2, title: "five" }]);
+  assert.equal(later.headers.get("idempotency-replayed"), "true");
+
+  await withRole("finance", () => send("finance-2", { title: "six", limit: 7 }));
+  const refused = await send("finance-2", { title: "six", limit: 7 });
+  assert.deepEqual(
+    [refused.status, refused.json.errors],
+    [400, [{ pointer: "/limit", code: "unknown_field", detail: "There is no field of this name." }]],
+  );
+});
+
+test("answers 403 for a row that the caller may read but not change, and 404 for a hidden one", async (t) => {
+  const mine = anyOf(owner("owner_id"), administrator);
+  const book = defineResource({
+    name: "book",
+    fields: { title: text({ maxLength: 40 }), owner_id: integer({ default: caller }) },
+  });
+  const hidden = defineResource({
+    name: "diary",
+    plural: "diaries",
+    fields: { title: text({ maxLength: 40 }), owner_id: integer({ default: caller }) },
+  });
+  const actions = { touch: { permission: mine, handle: () => undefined } };
+  const { ask } = await ownService(t, {
+    mounts: [
+      mount(book, {
+        permission: { list: anyone, read: anyone, create: authenticated, replace: mine, update: mine, delete: mine },
+        arrays: true,
+        actions,
+      }),
+      mount(hidden, { permission: mine, arrays: true, actions }),
+    ],
+  });
+  for (const path of ["/books", "/diaries"])
+    assert.equal((await ask("POST", path, { as: "ben", body: { title: "of Ben" } })).status, 201);
+
+  const tried = (path: string) =>
+    [
+      ["PUT", `${path}/1`, { title: "x", owner_id: 2 }],
+      ["PATCH", `${path}/1`, { title: "x" }],
+      ["DELETE", `${path}/1`, undefined],
+      ["POST", `${path}/1/touch`, undefined],
+      ["PATCH", path, [{ id: 1, title: "x" }]],
+    ] as const;
+  for (const headers of [{}, { "if-match": '"other"' }])
+    for (const [path, status] of [
+      ["/books", 403],
+      ["/diaries", 404],
+    ] as const)
+      for (const [method, to, body] of tried(path)) {
+        if (Array.isArray(body) && "if-match" in headers) continue;
+        const answer = await ask(method, to, { as: "ada", body, headers });
+        assert.equal(answer.status, status, `${method} ${to} ${JSON.stringify(headers)} ${answer.text}`);
+      }
+  assert.equal((await ask("PATCH", "/books/1", { body: { title: "x" } })).status, 401);
+  assert.equal((await ask("PATCH", "/books/9", { as: "ada", body: { title: "x" } })).status, 404);
+  assert.equal((await ask("GET", "/books/1")).json.title, "of Ben");
+  // A repeat shows no record that its caller has lost.
+  const key = { headers: { "idempotency-key": "diary-0001" } };
+  const made = { as: "ada", body: { title: "mine" }, ...key };
+  assert.equal((await ask("POST", "/diaries", made)).status, 201);
+  assert.equal((await ask("PATCH", "/diaries/2", { as: "root", body: { owner_id: 3 } })).status, 200);
+  const repeat = await ask("POST", "/diaries", made);
+  assert.deepEqual([repeat.status, repeat.text], [201, ""]);
+});
