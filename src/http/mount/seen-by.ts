@@ -227,13 +227,14 @@ function viewResource(mount: ServedMount, older: Older | null, denied: ReadonlyS
     return resource;
   const isOpen = (name: string): boolean => isReadable(mount, name, denied);
   const isKnown = ([name]: readonly [string, unknown]): boolean => !Object.hasOwn(concealed, name);
-  const { filters, sorts, search, deprecations } = resource;
+  const { filters, sorts, defaultSort, search, deprecations } = resource;
   return Object.freeze({
     ...resource,
     fields: Object.freeze(fields),
     concealed: Object.freeze(concealed),
     filters: new Map([...filters].filter(([name]) => isOpen(name))),
     sorts: sorts.filter(isOpen),
+    defaultSort: defaultSort.filter(({ field }) => isOpen(field)),
     search: search.filter(isOpen),
     deprecations:
       deprecations === null
