@@ -28,6 +28,7 @@ import { idField } from "./ids.ts";
 import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
 import { pageSizeMistake } from "./page-size.ts";
 import { reservedMistakes, reservedNames } from "./reserved.ts";
+import { ruleMistakes } from "./rule-mistakes.ts";
 import { searchMistakes } from "./search.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
 
@@ -243,15 +244,7 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   if (options.regenerated === true && options.generated === undefined)
     mistakes.push("regenerated says when generated is called again; add generated too");
   mistakes.push(...originMistakes(name, { kind, options }));
-  const { read, write, unique = false } = options;
-  if (unique !== false && read !== write)
-    mistakes.push(
-      "a write tells whether another record has the value of a unique field, so read and write have to be the same permission; give both, or none",
-    );
-  if (write !== undefined && (options.readOnly === true || options.generated !== undefined))
-    mistakes.push("no caller sends this field, so a rule for write has no meaning; leave write out");
-  if (read !== undefined && options.writeOnly === true)
-    mistakes.push("the field is never shown, so a rule for read has no meaning; leave read out");
+  mistakes.push(...ruleMistakes({ kind, options }));
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
   if (typeof options.default !== "function")

@@ -114,7 +114,7 @@ test("shows users their own name and address, and not the fields that their rule
 
 test("keeps a misspelt action or field of users from starting", async (t) => {
   const start = async (options: object): Promise<Own> => {
-    const people = accounts({ ...open, ...options } as never);
+    const people = accounts({ ...open, ...options });
     return serve(t, people, [basicLogin(people)]);
   };
   await assert.rejects(start({ permissions: { create: administrator } }), /registration decides who creates users/);

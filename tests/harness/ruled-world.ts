@@ -3,11 +3,11 @@ import { Secret } from "../../src/core/crypto/secret.ts";
 import { hasRole } from "../../src/door/auth.ts";
 import { consolePages, documentation } from "../../src/door/features.ts";
 import { csv } from "../../src/door/http.ts";
+import type { createService } from "../../src/door/index.ts";
 import {
   administrator,
   anyOf,
   anyone,
-  createService,
   dateTime,
   decimal,
   defineResource,
@@ -73,7 +73,7 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
   });
   const note = defineResource({
     name: "note",
-    within: project as Resource,
+    within: project,
     fields: { line: text({ maxLength: 80 }), price: integer({ optional: true, read: finance }) },
     filters: { price: ["eq"] },
     sorts: ["price"],
@@ -97,8 +97,8 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
     fields: {
       name: "title",
       price: "cost",
-      level: { from: "rank", as: text(), show: (rank) => `level ${rank}` },
-      ...(isUndeclared ? {} : { funds: "budget" as never }),
+      level: { from: "rank", as: text(), show: (rank) => `level ${String(rank)}` },
+      ...(isUndeclared ? {} : { funds: "budget" }),
     },
   });
   return ownService(t, {
@@ -107,7 +107,7 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
     mounts: [teams, projects, notes, old],
     features: [documentation({ title: "Projects", version: "1" }), consolePages({ title: "Projects" })],
     formats: [csv({ formulas: "exact" })],
-  } as Partial<Parameters<typeof createService>[0]>);
+  });
 }
 
 /** Fills a world as the administrator, with the same ids and visible values in each world. */

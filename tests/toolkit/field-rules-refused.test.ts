@@ -1,3 +1,5 @@
+// On SQLite alone: the start refuses before it reads a table.
+//
 // Rules of fields that cannot hold: the declaration or the start of the service refuses them, with place and fix.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -65,7 +65,8 @@ export function aFieldRule(value: unknown): string | null {
 }
 
 /** Names that authors may try for the rules of a field. */
-const LIKE_A_RULE = /^(?:can|may)?_?(?:read(?!_?only)|writ(?!e_?only)|view|visible|hidden|access|permission|allow|rule)/i;
+const LIKE_A_RULE =
+  /^(?:can|may)?_?(?:read(?!_?only)|writ(?!e_?only)|view|visible|hidden|access|permission|allow|rule)/i;
 
 const expressions: Checks = { sqlite: optional(text), postgres: optional(text) };
 

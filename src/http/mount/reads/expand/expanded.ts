@@ -45,7 +45,7 @@ function findColumns(mount: ServedMount): readonly string[] {
   const seen = mount.newer ?? mount;
   const { resource, declared } = seen;
   if (declared === undefined || mount.computed.length > 0) return all;
-  const needed = new Set(Object.values(permissions).flatMap(({ columns: by = [] }) => by as readonly string[]));
+  const needed = new Set(Object.values(permissions).flatMap(({ columns: by = [] }) => by));
   return all.filter(
     (name) =>
       !Object.hasOwn(declared.resource.fields, name) ||
