@@ -3,7 +3,6 @@ import { Secret } from "../../src/core/crypto/secret.ts";
 import { hasRole } from "../../src/door/auth.ts";
 import { consolePages, documentation } from "../../src/door/features.ts";
 import { csv } from "../../src/door/http.ts";
-import type { createService } from "../../src/door/index.ts";
 import {
   administrator,
   anyOf,
@@ -82,7 +81,7 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
   const projects = mount(project as unknown as Resource, {
     permission: anyone,
     arrays: true,
-    expand: { team: "team_id" as never, notes },
+    expand: { team: "team_id", notes } as never,
     actions: {
       rename: {
         permission: anyone,
