@@ -31,6 +31,7 @@ import { reservedMistakes, reservedNames } from "./reserved.ts";
 import { ruleMistakes } from "./rule-mistakes.ts";
 import { searchMistakes } from "./search.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
+import { aListOfSets, uniqueMistakes } from "./unique-sets.ts";
 
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 const ORDERED: ReadonlySet<Operator> = new Set(orderOperators);
@@ -83,6 +84,7 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   filters: optional(namedMembers),
   sorts: optional(texts),
   defaultSort: optional((value) => (isText(value) ? null : 'it has to be a text, like "-created_at"')),
+  unique: optional(aListOfSets),
   search: optional(texts),
   removed: optional(namedMembers),
   pageSize: optional((value) =>
@@ -106,7 +108,11 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     within,
     id = "integer",
   } = declaration;
-  const mistakes: string[] = [...tableMistakes(declaration), ...defaultSortMistakes(declaration)];
+  const mistakes: string[] = [
+    ...tableMistakes(declaration),
+    ...defaultSortMistakes(declaration),
+    ...uniqueMistakes(declaration),
+  ];
   const at = (place: string, found: readonly string[]): number =>
     mistakes.push(...found.map((each) => `${place}: ${each}`));
   if (!isSnakeCase(name))

@@ -72,6 +72,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
       deprecations: collectDeprecations(declaration),
       sorts: ["id", ...(declaration.sorts ?? [])],
       defaultSort: Object.freeze(breakTies(readSortNames(declaration.defaultSort ?? "id"))),
+      unique: (declaration.unique ?? []).map((set) => Object.freeze([...set])),
       search: declaration.search ?? [],
       removed: declaration.removed ?? {},
       pageSize: resolvePageSize(declaration),

@@ -43,7 +43,7 @@ export const aStore: ValueCheck = objectWith(
 /** Returns the mistakes in a declared table. Each names its place in the table. */
 export function collectionMistakes(collection: Readonly<Record<string, unknown>>): readonly string[] {
   const mistakes = membersMistakes(collection, collectionMembers);
-  const { columns, indexes = [] } = collection;
+  const { columns, indexes = [], uniques = [] } = collection;
   if (mistakes.length > 0 || !Array.isArray(columns)) return mistakes;
   const columnNames = ["id", ...columns.map((column: Column) => column.name)];
   return [
@@ -58,6 +58,12 @@ export function collectionMistakes(collection: Readonly<Record<string, unknown>>
       .filter((name) => !columnNames.includes(name))
       .map(
         (name) => `an index names the column ${shownName(name)}, which does not exist${suggestion(name, columnNames)}`,
+      ),
+    ...(uniques as readonly (readonly string[])[])
+      .flat()
+      .filter((name) => !columnNames.includes(name))
+      .map(
+        (name) => `uniques names the column ${shownName(name)}, which does not exist${suggestion(name, columnNames)}`,
       ),
   ];
 }
@@ -113,6 +119,7 @@ const existingMembers: ChecksOf<ExistingTable> = {
   found: anything,
   served: anything,
   constraints: anything,
+  sets: anything,
 };
 
 const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
@@ -143,6 +150,11 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
     Array.isArray(value) && value.every((each) => Array.isArray(each) && each.every(isText))
       ? null
       : 'it has to be a list of lists of columns, like [["user_id"]]',
+  ),
+  uniques: optional((value) =>
+    Array.isArray(value) && value.every((each) => Array.isArray(each) && each.length > 1 && each.every(isText))
+      ? null
+      : 'it has to be a list of lists of at least two columns, like [["user_id", "project_id"]]',
   ),
 };
 

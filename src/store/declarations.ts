@@ -41,6 +41,9 @@ function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collecti
     if (unknown.length > 0 || index.length === 0)
       mistakes.push(`${collection.name}: the index (${index.join(", ")}) names a column that does not exist`);
   }
+  for (const set of collection.uniques ?? [])
+    if (set.length < 2 || set.some((name) => !collection.columns.some((column) => column.name === name)))
+      mistakes.push(`${collection.name}: the unique set (${set.join(", ")}) needs at least two columns of the table`);
   return mistakes;
 }
 

@@ -13,6 +13,11 @@ export interface Collection<V = unknown> {
    * comes first.
    */
   readonly indexes?: readonly (readonly string[])[];
+  /**
+   * The sets of columns in which no two rows have the same values. A row with null in one of the columns has no equal
+   * row. A set has at least two columns: one column is `unique` by itself.
+   */
+  readonly uniques?: readonly (readonly string[])[];
   /** Values that SQL computes from the columns of a row on every read. They are not stored. */
   readonly computed?: readonly ComputedColumn[];
   /** An existing table that other programs also write to. The store makes no table for this collection. */
@@ -71,6 +76,8 @@ export interface ExistingTable {
    * constraint by its name.
    */
   readonly constraints?: Readonly<Record<string, string>>;
+  /** The columns of each declared set that is unique, by the name of its index. Found at startup. */
+  readonly sets?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The ways to write rows of an existing table. */

@@ -164,10 +164,15 @@ export type Outcome =
   /** The row has another revision than the change requires. */
   | { readonly kind: "stale"; readonly change: number }
   /**
-   * Another row has this value. `column` is `id` if the key itself is taken. `column` is null if the rule of an
-   * existing table covers more than one column.
+   * Another row has this value. `column` is `id` if the key itself is taken. `column` is null if the rule covers more
+   * than one column. `columns` are those of a declared set (`uniques`).
    */
-  | { readonly kind: "taken"; readonly change: number; readonly column: string | null }
+  | {
+      readonly kind: "taken";
+      readonly change: number;
+      readonly column: string | null;
+      readonly columns?: readonly string[];
+    }
   /**
    * A reference points to a missing row. `place`: the position of the id in a `link`, from 0, if the database reports
    * it.

@@ -57,6 +57,7 @@ export function buildCollection(
     key: chooseKeyType(resource),
     columns: Object.freeze(columns),
     indexes: Object.freeze(resource.table === null ? chooseIndexes(resource, columns, narrowedBy) : []),
+    ...(resource.unique.length === 0 ? {} : { uniques: resource.unique }),
     ...(computed.length === 0 ? {} : { computed }),
     ...(resource.table === null ? {} : { existing: buildExisting(resource.table, resource.fields) }),
     ...(Object.keys(resource.removed).length === 0 ? {} : { removed: resource.removed }),

@@ -56,6 +56,9 @@ export interface SortField {
 /** The text of an order over these fields: `-created_at`, `state,-id`. Only the first field is checked by its type. */
 export type DefaultSort<K extends string> = SortName<K> | `${SortName<K>},${string}`;
 
+/** The names of at least two fields. */
+export type UniqueSet<K extends string> = readonly [K, K, ...(readonly K[])];
+
 type SortName<K extends string> = `${"" | "-"}${K | "id"}`;
 
 /** The number of records on a page of a list. */
@@ -124,6 +127,12 @@ export interface ResourceDeclaration<
    */
   readonly defaultSort?: DefaultSort<keyof F & string>;
   /**
+   * Sets of fields: no two records have the same values in all fields of a set. Null equals no value, and texts are
+   * compared as by `unique: true`. In a nested resource, the id of the parent is a column too:
+   * `[["user_id", "project_id"]]`.
+   */
+  readonly unique?: readonly UniqueSet<(keyof F & string) | ParentColumnOf<Outer>>[];
+  /**
    * The text fields that `?search=` searches. A record matches if each word of the search is the beginning of a word in
    * one of these fields. An index stores the words, so a search does not read all records.
    */
@@ -183,6 +192,8 @@ export interface Resource<
   readonly sorts: readonly string[];
   /** The order of a list without `?sort=`: a total order, with `id`. */
   readonly defaultSort: readonly SortField[];
+  /** The sets of fields in which no two records have the same values. */
+  readonly unique: readonly (readonly string[])[];
   readonly search: readonly string[];
   readonly removed: Readonly<Record<string, string>>;
   readonly pageSize: PageSize;

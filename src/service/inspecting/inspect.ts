@@ -197,10 +197,26 @@ function declare(named: NamedTable, all: readonly NamedTable[]): string {
     "  fields: {",
     ...lines,
     "  },",
+    ...uniqueLines(named, shown),
     ...listLines(named, shown),
     "});",
     "",
   ].join("\n");
+}
+
+/** Returns the line that declares the unique indexes over several of the shown columns. */
+function uniqueLines({ found, fields }: NamedTable, shown: readonly FoundExistingColumn[]): readonly string[] {
+  const compared = new Set(shown.filter((column) => isComparable(column)).map(({ name }) => name));
+  const sets = [...found.uniques.values()]
+    .filter((columns) => columns.length > 1 && columns.every((name) => compared.has(name)))
+    .map((columns) => columns.map((name) => fields.get(name)!));
+  const written = new Map(sets.map((set) => [set.toSorted().join(), `[${set.map(textLiteral).join(", ")}]`]));
+  return written.size === 0 ? [] : [`  unique: [${[...written.values()].join(", ")}],`];
+}
+
+function isComparable(column: FoundExistingColumn): boolean {
+  const kind = kindFor({ ...column, words: [], checks: [] });
+  return !("why" in kind) && kind.type !== "json";
 }
 
 function givesIds({ columns, isFilledByTrigger }: FoundExisting, key: string): boolean {

@@ -8,6 +8,8 @@ import { parseValue, type RecordReading } from "./read-record.ts";
 /** The reason of the service for a reference that has no target. */
 export const NO_RECORD = "There is no record with this id.";
 
+const TAKEN = "Another record has this value already.";
+
 /**
  * Makes the task that sets the references of one record that were left out when it was created. The changes in `before`
  * are written in the same transaction.
@@ -30,7 +32,8 @@ export function lateTask(
       // `missing`: the record itself was refused, which has already been reported, or an interrupted import has set the
       // references.
       if (outcome.kind === "written" || outcome.kind === "missing") return null;
-      const reasons = each.late.map((name) => `${name}: ${NO_RECORD} The record was imported without it.`);
+      const why = outcome.kind === "taken" ? TAKEN : NO_RECORD;
+      const reasons = each.late.map((name) => `${name}: ${why} The record was imported without it.`);
       return { line: each.line, reasons };
     },
   };

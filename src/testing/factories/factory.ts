@@ -83,7 +83,7 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
   const count = made.get(resource.name) ?? 0;
   if (options.seed === undefined) made.set(resource.name, count + 1);
   const random = createRandom(`${seed}/${resource.name}${options.seed === undefined ? `/${count}` : ""}`);
-  const drawing: Drawing = { resource, random, taken: new Map() };
+  const drawing: Drawing = { resource, random, taken: new Map(), takenSets: new Set() };
   const draft = (overrides: FactoryValues = {}): DraftOf<R> => drawDraft(drawing, overrides) as DraftOf<R>;
   return {
     draft,
@@ -98,6 +98,8 @@ interface Drawing {
   readonly random: Random;
   /** The values of unique fields so far, folded. */
   readonly taken: Map<string, Set<string>>;
+  /** The values of unique sets so far. */
+  readonly takenSets: Set<string>;
 }
 
 function drawDraft(drawing: Drawing, overrides: FactoryValues): FactoryValues {
@@ -136,11 +138,30 @@ function inOrder(drawing: Drawing, values: FactoryValues): FactoryValues {
   return { ...Object.fromEntries(names.map((name) => [name, values[name]])), ...values };
 }
 
+/** Generates values until they differ from the earlier ones in every unique set. */
+function drawChecked(drawing: Drawing, overrides: FactoryValues, draw: () => FactoryValues): FactoryValues {
+  const { resource, takenSets } = drawing;
+  let drawn = drawAccepted(resource, overrides, draw);
+  // The fields that the draft leaves out, like the id of a parent, may still make a difference: so this is only tried.
+  for (let tries = 1; tries < TRIES && formatSets(resource, drawn).some((set) => takenSets.has(set)); tries++)
+    drawn = drawAccepted(resource, overrides, draw);
+  for (const set of formatSets(resource, drawn)) takenSets.add(set);
+  return drawn;
+}
+
+/** Returns the values of each unique set as text. Leaves out a set with null, which equals nothing. */
+function formatSets({ unique }: Resource, drawn: FactoryValues): readonly string[] {
+  return unique.flatMap((set) => {
+    const values = set.map((name) => drawn[name]);
+    return values.includes(null) ? [] : [`${set.join()} ${JSON.stringify(values)}`];
+  });
+}
+
 /**
  * Generates values until `check` accepts them. If the test gives values, they may be wrong on purpose, so the last
  * attempt is returned.
  */
-function drawChecked({ resource }: Drawing, overrides: FactoryValues, draw: () => FactoryValues): FactoryValues {
+function drawAccepted(resource: Resource, overrides: FactoryValues, draw: () => FactoryValues): FactoryValues {
   let drawn = draw();
   if (resource.check === null) return drawn;
   for (let tries = 1; ; tries++) {

@@ -59,6 +59,17 @@ export const treatments: Collection = {
   ],
 };
 
+/** A collection with a unique set. */
+export const lockers: Collection = {
+  name: "lockers",
+  key: "integer",
+  columns: [
+    { name: "hall", type: "text" },
+    { name: "number", type: "integer", nullable: true },
+  ],
+  uniques: [["hall", "number"]],
+};
+
 /** A collection with text keys and a counter. */
 export const visits: Collection = {
   name: "visits",
@@ -100,7 +111,7 @@ export const stamps: Collection = {
   links: { collection: "visits", column: "stamps" },
 };
 
-export const library: readonly Collection[] = [people, pets, treatments, visits, events, keepers, stamps];
+export const library: readonly Collection[] = [people, pets, treatments, lockers, visits, events, keepers, stamps];
 
 /** Writes changes and returns the rows. Fails if the outcome is not `written`. */
 export async function written(store: Store, ...changes: Change[]): Promise<readonly (Row | null)[]> {

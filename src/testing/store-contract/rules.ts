@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { keyOf, type Outcome } from "../../store/store.ts";
+import { keyOf, type Change, type Outcome } from "../../store/store.ts";
 import {
   insert,
   inserted,
+  lockers,
   matching,
   people,
   pets,
@@ -72,6 +73,21 @@ function promiseUniqueValues(promises: Promises): void {
     );
 
     assert.equal(await store.count(people, null), 3);
+  });
+
+  promises("refuses a row whose values in a unique set another row has, and names the columns", async (store) => {
+    const row = (hall: string, number: number | null): Change => insert(lockers, { hall, number });
+    await written(store, row("a", 1), row("a", 2), row("A", 1), row("a", null), row("a", null));
+    const taken = (change: number): Outcome => ({ kind: "taken", change, column: null, columns: ["hall", "number"] });
+
+    assert.deepEqual(await write(store, row("a", 1)), taken(0));
+    assert.deepEqual(await write(store, row("b", 1), row("b", 1)), taken(1));
+    assert.deepEqual(await write(store, ...Array.from({ length: 20 }, (_, at) => row("c", at % 19))), taken(19));
+    assert.deepEqual(
+      await write(store, { kind: "update", collection: lockers, key: 2, values: { number: 1 } }),
+      taken(0),
+    );
+    assert.equal(await store.count(lockers, null), 5);
   });
 
   promises("accepts a unique value from only one of several concurrent writes", async (store) => {

@@ -172,7 +172,9 @@ function problemsOfFields({ mount: { resource, beforeWrite } }: OperationSubject
   const options = Object.values(resource.fields).map((field) => field.options);
   return [
     ...(beforeWrite === null ? [] : problemsOfChanges),
-    ...(options.some(({ unique = false }) => unique !== false) ? (["taken"] as const) : []),
+    ...(resource.unique.length > 0 || options.some(({ unique = false }) => unique !== false)
+      ? (["taken"] as const)
+      : []),
     ...(options.some(({ confidential }) => confidential === true) ? (["insecure_transport"] as const) : []),
   ];
 }

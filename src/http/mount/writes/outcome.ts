@@ -24,8 +24,7 @@ function refusalIn(outcome: Unwritten, mount: ServedMount, exchange: Exchange): 
     case "stale":
       return problem("precondition_failed");
     case "taken":
-      if (isConcealed(mount, outcome.column)) return problem("conflict");
-      return outcome.column === null ? problem("taken") : takenAt(`/${outcome.column}`);
+      return takenIn(outcome, mount);
     case "dangling":
       if (outcome.column === mount.resource.parentColumn) return problem("not_found");
       if (isConcealed(mount, outcome.column)) return problem("conflict");
@@ -60,9 +59,20 @@ function isConcealed({ resource, newer }: ServedMount, column: string | null): b
   return column !== null && concealed !== undefined && Object.hasOwn(concealed, column.split("/", 1)[0]!);
 }
 
-/** Returns the problem for a value that another record already has. */
-export function takenAt(pointer: string): Problem {
-  return problem("taken", { issues: [{ pointer, code: "taken", detail: "This value is already taken." }] });
+/**
+ * Returns the problem for values that another record already has. The column of the parent is no field of a record: the
+ * path contains it.
+ */
+function takenIn({ column, columns = [] }: Extract<Outcome, { readonly kind: "taken" }>, mount: ServedMount): Problem {
+  const fields = column === null ? columns.filter((name) => name !== mount.resource.parentColumn) : [column];
+  if (fields.some((name) => isConcealed(mount, name))) return problem("conflict");
+  return takenAt(...fields.map((name) => `/${name}`));
+}
+
+/** Returns the problem for a value that another record already has, or for several values that it has together. */
+export function takenAt(...pointers: readonly string[]): Problem {
+  const detail = pointers.length > 1 ? "These values together are already taken." : "This value is already taken.";
+  return problem("taken", { issues: pointers.map((pointer) => ({ pointer, code: "taken", detail })) });
 }
 
 /**

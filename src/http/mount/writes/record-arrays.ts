@@ -199,7 +199,8 @@ export function buildRefusal(
   const isOwn = outcome.change < count;
   if (isOwn && outcome.kind === "missing") return notFound([owner!]);
   if (isOwn && outcome.kind === "stale") return stale([owner!]);
-  if (outcome.kind === "taken" && outcome.column === null && owner !== undefined) return takenAt(`/${owner}`);
+  const isUnknown = outcome.kind === "taken" && outcome.column === null && outcome.columns === undefined;
+  if (isUnknown && owner !== undefined) return takenAt(`/${owner}`);
   const error = refusal({ ...outcome, change: isOwn ? 0 : 1 }, mount, exchange);
   return owner === undefined || !(error instanceof Problem) ? error : error.below(`/${owner}`);
 }

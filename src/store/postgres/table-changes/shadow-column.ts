@@ -181,12 +181,13 @@ export function createRowConversion(
 
 /**
  * Returns the indexes on the new columns. They are made before the new columns replace the old ones. Each has a
- * temporary name and its final name.
+ * temporary name and its final name. An index that also has a column without old values is made after them.
  */
 export function createShadowIndexes(
-  { collection }: TablePlan,
+  { collection, sources }: TablePlan,
   shadows: readonly ShadowColumn[],
 ): readonly { readonly name: string; readonly temporary: string; readonly sql: string }[] {
+  const before = new Map([...sources].map(([name, source]) => [quote(name), source]));
   const renamed = new Map(
     shadows.flatMap(({ column, next, foldedNext }): [string, string][] => [
       [quote(column.name), next],
@@ -197,8 +198,13 @@ export function createShadowIndexes(
   return [...collectIndexes(postgresSchema, collection)].flatMap(([name, { sql, columns }]) => {
     const on = columns.map(quote);
     if (!on.some((column) => renamed.has(column))) return [];
+    if (on.some((column) => !renamed.has(column) && before.get(column)?.kind === "new")) return [];
+    const nameNow = (column: string): string => {
+      const source = before.get(column);
+      return renamed.get(column) ?? (source?.kind === "same" ? quote(source.from) : column);
+    };
     const temporary = fitting(postgres, `${name} next`);
-    const made = `${sql.startsWith("CREATE UNIQUE") ? "CREATE UNIQUE" : "CREATE"} INDEX CONCURRENTLY ${quote(temporary)} ON ${table} (${on.map((column) => renamed.get(column) ?? column).join(", ")})`;
+    const made = `${sql.startsWith("CREATE UNIQUE") ? "CREATE UNIQUE" : "CREATE"} INDEX CONCURRENTLY ${quote(temporary)} ON ${table} (${on.map(nameNow).join(", ")})`;
     return [{ name, temporary, sql: made }];
   });
 }
@@ -232,10 +238,12 @@ export function switchColumns(
     if (foldedNext !== null)
       steps.push(`${table} RENAME COLUMN ${foldedNext} TO ${quote(formatShadowName(postgres, column))}`);
   }
-  for (const { name, temporary } of createShadowIndexes(plan, shadows))
+  const made = createShadowIndexes(plan, shadows);
+  for (const { name, temporary } of made)
     steps.push(`DROP INDEX IF EXISTS ${quote(name)}`, `ALTER INDEX ${quote(temporary)} RENAME TO ${quote(name)}`);
+  const others = new Set([...indexes, ...made.map(({ name }) => name)]);
   for (const [name, source] of sources)
-    if (source.kind === "same" && source.from !== name) steps.push(...renameColumn(plan, source.from, name, indexes));
+    if (source.kind === "same" && source.from !== name) steps.push(...renameColumn(plan, source.from, name, others));
   for (const place of dropped)
     if (place.startsWith(`${collection.name}.`) && found.columns.has(place.slice(collection.name.length + 1)))
       steps.push(`${table} DROP COLUMN ${quote(place.slice(collection.name.length + 1))}`);
@@ -266,6 +274,7 @@ function renameColumn(
       ...collection,
       columns: collection.columns.map((each) => (each === column ? { ...each, name: from } : each)),
       indexes: (collection.indexes ?? []).map((each) => each.map((part) => (part === to ? from : part))),
+      uniques: (collection.uniques ?? []).map((each) => each.map((part) => (part === to ? from : part))),
     });
     const was = [...old.keys()][[...collectIndexes(postgresSchema, collection).keys()].indexOf(name)];
     if (columns.length > 0 && was !== undefined && was !== name && indexes.has(was) && !indexes.has(name))

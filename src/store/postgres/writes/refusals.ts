@@ -35,7 +35,7 @@ function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule 
     case state.unique:
       // A unique index of another table can be violated only by concurrent work.
       if (table.existing === null && holder !== table.collection.name) return null;
-      return { rule: "unique", column: takenColumn(table, error) };
+      return takenBy(table, error);
     case state.foreignKey:
     case state.restrict:
       return { rule: "reference", column: () => danglingColumn(table, constraint), holder: () => holder ?? "" };
@@ -102,6 +102,18 @@ function isTooLarge(storage: string, value: unknown): boolean {
   }
   const most = /^character(?: varying)?\((\d+)\)$/.exec(storage)?.[1];
   return most !== undefined && typeof value === "string" && [...value].length > Number(most);
+}
+
+function takenBy(table: Table, error: ServerError): BrokenRule {
+  const { collection } = table;
+  const { constraint = "" } = error;
+  const columns =
+    collection.existing === undefined
+      ? collection.uniques?.find((set) => formatIndexName(postgres, collection, set, true) === constraint)
+      : collection.existing.sets?.[constraint];
+  return columns === undefined
+    ? { rule: "unique", column: takenColumn(table, error) }
+    : { rule: "unique", column: null, columns };
 }
 
 function takenColumn(table: Table, { constraint = "", detail = "" }: ServerError): string | null {

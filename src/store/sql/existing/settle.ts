@@ -105,7 +105,13 @@ function settledAs(
       return name === "" || column === undefined ? [] : [[name, column]];
     }),
   );
-  const settled = { ...existing, revision: revisionFor(existing, found), found: forms, constraints };
+  const sets = Object.fromEntries(
+    [...found.uniques].flatMap(([name, columns]) => {
+      const set = (collection.uniques ?? []).find((each) => isOver(columns, each, existing));
+      return set === undefined ? [] : [[name, set]];
+    }),
+  );
+  const settled = { ...existing, revision: revisionFor(existing, found), found: forms, constraints, sets };
   return {
     ...collection,
     columns: collection.columns.map((column) => ({
@@ -203,8 +209,18 @@ function mistakesIn(
         `${column.name} is declared unique, but ${table}.${raw} has no unique index; leave unique out, or create the index`,
       );
   }
+  for (const set of collection.uniques ?? [])
+    if (![...found.uniques.values(), found.key].some((columns) => isOver(columns, set, existing)))
+      mistakes.push(
+        `(${set.join(", ")}) is declared as a unique set, but ${table} has no unique index over (${set.map((name) => resolveRawName(existing, name)).join(", ")}); leave the set out, or create the index`,
+      );
   mistakes.push(...writeMistakes(schema, collection, existing, found));
   return mistakes;
+}
+
+/** Returns true if an index has exactly the columns of a declared set, in any order. */
+function isOver(columns: readonly string[], set: readonly string[], existing: ExistingTable): boolean {
+  return columns.length === set.length && set.every((name) => columns.includes(resolveRawName(existing, name)));
 }
 
 function keyMistakes(

@@ -188,8 +188,14 @@ export function* findOwnIndexes(
   return { there, useless };
 }
 
-/** Returns the problem if some values are duplicates. Returns null otherwise. */
-export function* duplicatesIn(schema: SchemaDialect, collection: Collection, column: Column): Script<string | null> {
+/** Returns the problem if some rows have the same values in unique columns. Returns null otherwise. */
+export function* duplicatesIn(
+  schema: SchemaDialect,
+  collection: Collection,
+  unique: readonly Column[],
+): Script<string | null> {
+  const [column] = unique as readonly [Column];
+  if (unique.length > 1) return yield* equalRowsIn(collection, unique);
   const folded = column.unique === "folded";
   const select = (value: string): string =>
     `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
@@ -200,6 +206,23 @@ export function* duplicatesIn(schema: SchemaDialect, collection: Collection, col
   const shown = folded ? `lower(${quote(column.name)})` : quote(column.name);
   return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, but some values exist more than once. Find them and change all but one: ${select(shown)};`;
 }
+
+/** Returns the problem if some rows have the same values in all these columns. Returns null otherwise. */
+function* equalRowsIn({ name }: Collection, columns: readonly Column[]): Script<string | null> {
+  const names = columns.map((column) => quote(column.name));
+  const select = (wanted: string): string =>
+    `SELECT ${wanted} FROM ${quote(name)} WHERE ${names.map((each) => `${each} IS NOT NULL`).join(" AND ")} GROUP BY ${names.join(", ")} HAVING count(*) > 1`;
+  const found = yield* ask(
+    statement(`${select('min("id") AS first, max("id") AS last')} ORDER BY 1 LIMIT ${MAX_SHOWN_PAIRS}`),
+  );
+  if (found.length === 0) return null;
+  const pairs = found.map(({ first, last }) => `${String(first)} and ${String(last)}`);
+  const set = columns.map((column) => column.name).join(", ");
+  return `${name} (${set}) is a unique set, but some rows have the same values: ${pairs.join("; ")} (ids). Change or delete all but one of each: ${select(`${names.join(", ")}, count(*)`)};`;
+}
+
+/** The number of pairs of equal rows that a message shows. */
+const MAX_SHOWN_PAIRS = 3;
 
 /** Returns the problem if some rows refer to missing rows. Returns null otherwise. */
 function* danglingIn({ name }: Collection, column: Column, target: string): Script<string | null> {

@@ -5,9 +5,11 @@ import { findDecoder, encode } from "../language/codec.ts";
 import type { Cell } from "../language/dialect.ts";
 import { quote } from "../language/names.ts";
 import { ask, statement, type Script } from "../language/script.ts";
+import { defaultLiteral } from "../schema/definition.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import { selectedAs } from "../schema/table.ts";
 import { pageSize, readPageAfter, rowsBefore } from "./rows-before.ts";
+import { createSetChecks, whySetTwice } from "./set-checks.ts";
 import { isNarrower, nameBefore, type Source } from "./source.ts";
 
 /** Rows that would not fit the declaration. */
@@ -44,6 +46,8 @@ export function* collectMisfits(
     if (misfits.length === 0) misfits.push(...(yield* valuesDangling(schema, collection, column, source, found)));
     if (misfits.length === 0) misfits.push(...(yield* valuesTwice(collection, column, source, found)));
   }
+  for (const set of misfits.length === 0 ? (collection.uniques ?? []) : [])
+    misfits.push(...(yield* setsTwice(schema, collection, set, found, sources)));
   if (misfits.length === 0) misfits.push(...(yield* valuesAgainstRules(schema, collection, found, sources)));
   return misfits;
 }
@@ -144,6 +148,35 @@ function* valuesTwice(
   return [{ place: `${name}.${column.name}`, rows: Number(count!["counted"]), ids, why: whyTwice }];
 }
 
+/** Finds rows with the same new values in all columns of a unique set. */
+function* setsTwice(
+  schema: SchemaDialect,
+  { name, columns }: Collection,
+  set: readonly string[],
+  found: FoundTable,
+  sources: Sources,
+): Script<readonly Misfit[]> {
+  const members = set.map((each) => columns.find((column) => column.name === each)!);
+  const before = members.map((column) => nameBefore(column, found)).join();
+  const isKnown = found.declared?.uniques?.some((each) => each.join() === before) === true;
+  if (isKnown && members.every((column) => sources.get(column.name)!.kind === "same")) return [];
+  const expressions = members.map((column) => {
+    const source = sources.get(column.name)!;
+    return source.kind === "new" ? defaultLiteral(schema, column) : compileExpression(source);
+  });
+  if (expressions.includes(null) || expressions.includes("NULL")) return [];
+  const values = expressions.map((expression, at) => `${expression} AS ${quote(`value ${at}`)}`).join(", ");
+  const names = expressions.map((_, at) => quote(`value ${at}`));
+  const all = `(SELECT "id", ${values} FROM ${quote(name)})`;
+  const group = `SELECT ${names.join(", ")} FROM ${all} AS row WHERE ${names.map((each) => `${each} IS NOT NULL`).join(" AND ")} GROUP BY ${names.join(", ")} HAVING count(*) > 1`;
+  const equal = names.map((each) => `row.${each} = twice.${each}`).join(" AND ");
+  return yield* misfitsAmong(
+    `${name} (${set.join(", ")})`,
+    `FROM ${all} AS row JOIN (${group}) AS twice ON ${equal}`,
+    whySetTwice,
+  );
+}
+
 const whyTwice = "is unique, but some values exist more than once. Change all but one of each";
 
 /** A column whose new values are checked one by one. */
@@ -169,17 +202,28 @@ function* valuesAgainstRules(
   const looked = collection.columns.flatMap(
     (column) => planColumnCheck(schema, column, found, sources, selected) ?? [],
   );
-  if (looked.length === 0) return [];
+  const sets = createSetChecks(collection, sources).map((check) => ({ ...check, taken: [] as (string | number)[] }));
+  if (looked.length === 0 && sets.length === 0) return [];
   let last: Cell = null;
   for (;;) {
     const page = yield* readPageAfter(schema, collection, selected, last);
-    for (const cells of page) for (const each of looked) checkRow(schema, each, readRow(cells), cells);
+    for (const cells of page) {
+      for (const each of looked) checkRow(schema, each, readRow(cells), cells);
+      for (const { isTaken, taken } of sets) if (isTaken(readRow(cells))) taken.push(cells[0] as string | number);
+    }
     if (page.length < pageSize) break;
     last = page.at(-1)![0] as Cell;
   }
-  return looked
-    .filter(({ rows }) => rows > 0)
-    .map(({ column, rows, ids, why }) => ({ place: `${collection.name}.${column.name}`, rows, ids, why }));
+  const equal = sets.map(({ set, taken }) => ({
+    place: `${collection.name} (${set.join(", ")})`,
+    rows: taken.length,
+    ids: taken.slice(0, shownIds),
+    why: whySetTwice,
+  }));
+  return [
+    ...looked.map(({ column, rows, ids, why }) => ({ place: `${collection.name}.${column.name}`, rows, ids, why })),
+    ...equal,
+  ].filter(({ rows }) => rows > 0);
 }
 
 /**

@@ -42,10 +42,10 @@ export function defineReference({ collection, onDelete }: NonNullable<Column["re
   return `REFERENCES ${quote(collection)} ("id") ON DELETE ${onDelete.toUpperCase()}`;
 }
 
-/** An index: the statement that creates it, and the column that it keeps unique. */
+/** An index: the statement that creates it, and the columns that it keeps unique together. */
 export interface Index {
   readonly sql: string;
-  readonly unique: Column | null;
+  readonly unique: readonly Column[] | null;
   readonly columns: readonly string[];
   /** The column whose folded values it contains. Null for other indexes. */
   readonly folds: Column | null;
@@ -54,7 +54,7 @@ export interface Index {
 /** Returns the indexes of a collection by name. */
 export function collectIndexes(dialect: Dialect, collection: Collection): ReadonlyMap<string, Index> {
   const indexes = new Map<string, Index>();
-  const add = (columns: readonly string[], unique: Column | null, folds: Column | null = null): void => {
+  const add = (columns: readonly string[], unique: readonly Column[] | null, folds: Column | null = null): void => {
     const name = formatIndexName(dialect, collection, columns, unique !== null);
     const on = `${quote(collection.name)} (${columns.map(quote).join(", ")})`;
     indexes.set(name, {
@@ -65,11 +65,16 @@ export function collectIndexes(dialect: Dialect, collection: Collection): Readon
     });
   };
   for (const column of collection.columns) {
-    if (column.unique === "folded") add([formatShadowName(dialect, column)], column, column);
-    else if (column.unique === true) add([column.name], column);
+    if (column.unique === "folded") add([formatShadowName(dialect, column)], [column], column);
+    else if (column.unique === true) add([column.name], [column]);
     if (column.folded === true && column.unique !== "folded")
       add([formatShadowName(dialect, column), "id"], null, column);
   }
+  for (const set of collection.uniques ?? [])
+    add(
+      set,
+      set.map((name) => collection.columns.find((column) => column.name === name)!),
+    );
   for (const columns of collection.indexes ?? []) add(columns, null);
   for (const column of collection.columns) {
     // An index on the reference lets a delete find the rows that refer to the deleted one.

@@ -6,8 +6,8 @@ export type Refusal = Extract<Outcome, { readonly change: number }>;
 
 /** The rule that a change violates, as a driver reads it from the database error. */
 export type BrokenRule =
-  /** Another row has this value. `column` is null if it is unknown. */
-  | { readonly rule: "unique"; readonly column: string | null }
+  /** Another row has this value. `column` is null if it is unknown, and `columns` are those of a declared set. */
+  | { readonly rule: "unique"; readonly column: string | null; readonly columns?: readonly string[] }
   /**
    * A reference. `column` returns the column that refers to no row. `holder` returns the table whose rows refer to the
    * row to delete. Both are called only if needed.
@@ -35,7 +35,9 @@ export function findRefusal(
     existing === null ? null : { kind: "unfit", change: at, column };
   switch (broken.rule) {
     case "unique":
-      return { kind: "taken", change: at, column: broken.column };
+      return broken.columns === undefined
+        ? { kind: "taken", change: at, column: broken.column }
+        : { kind: "taken", change: at, column: null, columns: broken.columns };
     case "reference": {
       if (change.kind === "delete" || change.kind === "deleteAll")
         return { kind: "referenced", change: at, collection: existing === null ? broken.holder() : "other records" };

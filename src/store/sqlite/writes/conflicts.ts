@@ -106,7 +106,7 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
     case code.primaryKey:
     case code.unique:
     case code.rowid:
-      return { rule: "unique", column: columnIn(table, message) };
+      return takenBy(table, message);
     case code.foreignKey:
       return reference();
     case code.trigger:
@@ -122,6 +122,25 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
   }
 }
 
+/** Returns the broken rule of an index. The message of a declared set lists exactly its columns. */
+function takenBy(table: Table, message: string): BrokenRule {
+  const { existing, columns, collection } = table;
+  const places = placesIn(message);
+  const names = (name: string): boolean =>
+    places.some((place) => place.endsWith(`.${unquoted(existing?.quoteName(name) ?? columns.get(name)!.quoted)}`));
+  const set = collection.uniques?.find((each) => each.length === places.length && each.every(names));
+  return set === undefined
+    ? { rule: "unique", column: columnIn(table, message) }
+    : { rule: "unique", column: null, columns: set };
+}
+
+function placesIn(message: string): readonly string[] {
+  return message
+    .slice(message.indexOf(": ") + 1)
+    .split(", ")
+    .map((place) => place.trim());
+}
+
 /**
  * Returns the column in an error message. `UNIQUE constraint failed: users._email_folded` means `email`. Returns the
  * first declared column if the message names several, and null if it names no declared column. SQLite reports an index
@@ -130,10 +149,10 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
 function columnIn({ existing, columns, collection }: Table, message: string): string | null {
   const index = /: index '(.*)'$/s.exec(message)?.[1]?.replaceAll("''", "'");
   if (index !== undefined) return collection.existing?.constraints?.[index] ?? null;
-  const places = message.slice(message.indexOf(": ") + 1).split(", ");
+  const places = placesIn(message);
   const found = [...columns.values()].find(({ name, quoted, shadow }) => {
     const names = existing === null ? [quoted, shadow ?? quoted] : [existing.quoteName(name)];
-    return names.some((each) => places.some((place) => place.trim().endsWith(`.${unquoted(each)}`)));
+    return names.some((each) => places.some((place) => place.endsWith(`.${unquoted(each)}`)));
   });
   return found?.name ?? null;
 }
