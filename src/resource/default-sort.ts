@@ -15,7 +15,9 @@ export function breakTies(sort: readonly SortField[]): readonly SortField[] {
   return sort.some(({ field }) => field === "id") ? sort : [...sort, { field: "id", descending: false }];
 }
 
-/** Returns the order as text, without the ascending `id` at its end: `-created_at`. Returns null for the order by id. */
+/**
+ * Returns the order as text, without the ascending `id` at its end: `-created_at`. Returns null for the order by id.
+ */
 export function formatDefaultSort(sort: readonly SortField[]): string | null {
   const names = sort.map(({ field, descending }) => (descending ? `-${field}` : field));
   if (names.at(-1) === "id") names.pop();

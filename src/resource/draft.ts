@@ -108,8 +108,8 @@ export function readDraft(
 const MAX_SUGGESTIONS = 5;
 
 /**
- * Adds the stored values of the fields that the caller may not send, as if the body had them. So hooks get the same draft
- * as for other callers. A field of an existing table keeps its value without this.
+ * Adds the stored values of the fields that the caller may not send, as if the body had them. So hooks get the same
+ * draft as for other callers. A field of an existing table keeps its value without this.
  */
 function keepConcealed(
   { concealed, fields, table }: Resource,

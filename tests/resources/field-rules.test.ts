@@ -160,7 +160,19 @@ test("shows no caller a field that its rule denies, in any channel", async (t) =
   const shown = await alike(worlds, ["GET", "/projects/1"]);
   assert.deepEqual(shown.json, { id: 1, title: "apple", team_id: 1, rank: 0, label: "apple #1" });
   const full = await worlds[0].get("/projects/1", { as: "root" });
-  assert.deepEqual(Object.keys(full.json), ["id", "title", "team_id", "budget", "memo", "code", "stamp", "cost", "plan", "rank", "label"]);
+  assert.deepEqual(Object.keys(full.json), [
+    "id",
+    "title",
+    "team_id",
+    "budget",
+    "memo",
+    "code",
+    "stamp",
+    "cost",
+    "plan",
+    "rank",
+    "label",
+  ]);
 });
 
 test("answers writes alike for every hidden value, and keeps the values", async (t) => {

@@ -10,8 +10,8 @@ export function remember<P extends object>(permission: P, of: "all" | "any", par
 }
 
 /**
- * Returns true if each caller whom the first permission allows is allowed by the second one too. Looks only at the parts
- * of `allOf` and `anyOf`, so it may return false although it is true.
+ * Returns true if each caller whom the first permission allows is allowed by the second one too. Looks only at the
+ * parts of `allOf` and `anyOf`, so it may return false although it is true.
  */
 export function implies(one: Permission<string>, other: Permission<string>): boolean {
   return impliesParts(one, other);

@@ -15,8 +15,8 @@ export function permissionOf(rule: FieldRule): Permission {
 const exempting = new WeakMap<FieldRule, "own" | "new">();
 
 /**
- * Returns a rule for a field of users that does not hold when a user is created (`new`), and with `own` also not for the
- * record of the caller.
+ * Returns a rule for a field of users that does not hold when a user is created (`new`), and with `own` also not for
+ * the record of the caller.
  */
 export function exempt(rule: FieldRule, from: "own" | "new"): FieldRule {
   const copy = Object.freeze(made({ ...permissionOf(rule) }));

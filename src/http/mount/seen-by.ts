@@ -145,7 +145,9 @@ function resolveView(mount: ServedMount, denied: ReadonlySet<FieldRule>): Served
   return view;
 }
 
-/** Returns the declaration that has the rules of a field. A field of an older shape has the rules of the newer field. */
+/**
+ * Returns the declaration that has the rules of a field. A field of an older shape has the rules of the newer field.
+ */
 function ruledField({ resource, older }: ServedMount, name: string): Field | undefined {
   const member = older?.members.get(name);
   return older === null || member === undefined ? resource.fields[name] : older.newer.resource.fields[member.from];
@@ -247,8 +249,8 @@ function viewResource(mount: ServedMount, older: Older | null, denied: ReadonlyS
 }
 
 /**
- * Returns what the rules of a field allow the caller. Returns null if they deny nothing. A field that no caller may send
- * does not exist for a caller who may not read it.
+ * Returns what the rules of a field allow the caller. Returns null if they deny nothing. A field that no caller may
+ * send does not exist for a caller who may not read it.
  */
 function resolveAllowed(
   { options: { read, write } }: Field,

@@ -82,13 +82,13 @@ export interface FieldOptions<T> {
    */
   readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
   /**
-   * The permission to read the field, for example `hasRole("hr")`. It decides by the caller alone. For other callers the
-   * field is missing: in every format, filter, sort and message. Default: whoever may read the record.
+   * The permission to read the field, for example `hasRole("hr")`. It decides by the caller alone. For other callers
+   * the field is missing: in every format, filter, sort and message. Default: every caller who may read the record.
    */
   readonly read?: FieldRule;
   /**
-   * The permission to send the field. It decides by the caller alone. Default: whoever may write the record. A caller who
-   * may read the field but not send it gets 400 `read_only`.
+   * The permission to send the field. It decides by the caller alone. Default: every caller who may write the record. A
+   * caller who may read the field but not send it gets 400 `read_only`.
    */
   readonly write?: FieldRule;
   /**
@@ -227,8 +227,8 @@ export interface Field<T = unknown, O = unknown> {
    */
   readonly computed?: ((record: Readonly<Record<string, unknown>>) => unknown) | ComputedSQL;
   /**
-   * What the rules of the field (`read`, `write`) allow one caller. Only in the view of a mount for a caller whom a rule
-   * denies something.
+   * The decisions of the rules of the field (`read`, `write`) for one caller. Only in the view of a mount for a caller
+   * whom a rule denies something.
    */
   readonly allowed?: { readonly read: boolean; readonly write: boolean };
   /** Only for the type checker. */

@@ -116,8 +116,8 @@ export function callerFields({ identity: names }: DefinedUsers, { fields = {}, s
 
 /**
  * Allows callers who have one of these roles. Administrators get no access unless their role is named. With users, the
- * compiler and `DeclarationError` refuse a role that they do not declare. Without users, the start of the service refuses
- * a role that its users do not have.
+ * compiler and `DeclarationError` refuse a role that they do not declare. Without users, the start of the service
+ * refuses a role that its users do not have.
  *
  * @example
  * ```ts

@@ -98,7 +98,7 @@ export type UserAction = "list" | "read" | "replace" | "update" | "delete";
 /** The built-in fields of users that can have rules. */
 export type RuledUserField = "name" | "username" | "email";
 
-/** Who may read and send a field of other users. */
+/** The permissions to read and to send a field of other users. */
 export interface UserFieldRules {
   readonly read?: FieldRule;
   readonly write?: FieldRule;
@@ -173,7 +173,7 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
 
 /**
  * Adds the rules to a built-in field. With `isHidden`, a caller who may not read the field of others may not send it
- * either, because the answer would tell whether the value is theirs.
+ * either, because the answer would show whether the value is theirs.
  */
 function withRules<F extends Field>(field: F, { read, write }: UserFieldRules = {}, { isHidden = false } = {}): F {
   const reading = read === undefined ? undefined : exempt(read, "own");

@@ -166,8 +166,8 @@ export function forbidden(exchange: Exchange): Error {
 }
 
 /**
- * Returns the decision about reading the record with this id: of the permission for `read`, or else for `list`. Nobody
- * may read the records of a mount without both.
+ * Returns the decision about reading the record with this id: of the permission for `read`, or else for `list`. No
+ * caller may read the records of a mount without both.
  */
 export function decideReading({ permissions, collection }: ServedMount, exchange: Exchange, id: Key): SettledDecision {
   const action = permissions.read === undefined ? "list" : "read";

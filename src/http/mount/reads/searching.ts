@@ -35,8 +35,8 @@ export function addSearch(
 }
 
 /**
- * Returns the columns in which this caller may search. Null if they are all. The index of words does not know the column
- * of a word, so the rows that it finds are checked.
+ * Returns the columns in which this caller may search. Null if they are all. The index of words does not know the
+ * column of a word, so the rows that it finds are checked.
  */
 function findSearchedColumns({ resource: { search }, collection, older }: ServedMount): readonly string[] | null {
   if (search.length === collection.columns.filter(isSearched).length) return null;

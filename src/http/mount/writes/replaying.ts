@@ -14,8 +14,9 @@ import { collectColumns, matches } from "../reads/matches.ts";
 import { decideReading, mayReadWithin } from "../reads/reading.ts";
 
 /**
- * Answers a repeated request with its stored outcome, as the caller of now may see it. Ends the request if the caller may
- * not send its fields any more. If the caller may not read the records any more, the reply has its status and no body.
+ * Answers a repeated request with its stored outcome, as the caller of now may see it. Ends the request if the caller
+ * may not send its fields any more. If the caller may not read the records any more, the reply has its status and no
+ * body.
  */
 export async function replay(
   mount: ServedMount,
@@ -30,8 +31,8 @@ export async function replay(
 }
 
 /**
- * Returns true if the caller may read all of these records now. The permission judges their current state. A record that
- * was deleted meanwhile is judged by its stored state.
+ * Returns true if the caller may read all of these records now. The permission judges their current state. A record
+ * that was deleted in the meantime is judged by its stored state.
  */
 async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly Row[]): Promise<boolean> {
   const { permissions, collection } = mount;
