@@ -17,15 +17,18 @@ import {
   type Checks,
   type Members,
 } from "../core/checking/members.ts";
-import { shownName, suggestion } from "../core/checking/nearest.ts";
+import { suggestion } from "../core/checking/nearest.ts";
 import { otherCopyMistake } from "../core/copy.ts";
 import { aDeprecation } from "../core/deprecation.ts";
-import { everyOperator, orderOperators, textOperators, type Operator } from "../core/operators.ts";
+import type { Operator } from "../core/operators.ts";
 import type { Fields, ResourceDeclaration } from "./declaration/declaration.ts";
-import { isShown, type Field } from "./declaration/field.ts";
+import type { Field } from "./declaration/field.ts";
+import { aResourceLabel } from "./declaration/label.ts";
 import { defaultSortMistakes } from "./default-sort.ts";
 import { idField } from "./ids.ts";
 import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
+import { labelFieldMistakes } from "./label-field.ts";
+import { filterMistakes, sortMistakes } from "./list-mistakes.ts";
 import { pageSizeMistake } from "./page-size.ts";
 import { reservedMistakes, reservedNames } from "./reserved.ts";
 import { ruleMistakes } from "./rule-mistakes.ts";
@@ -34,9 +37,6 @@ import { tableMistakes } from "./tables/existing-table.ts";
 import { aListOfSets, uniqueMistakes } from "./unique-sets.ts";
 
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
-const ORDERED: ReadonlySet<Operator> = new Set(orderOperators);
-const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
-const MAX_SORTED_LENGTH = 1000;
 
 /** Returns every mistake in a declaration: its location, its reason and its fix. */
 export function collectMistakes(declaration: unknown): readonly string[] {
@@ -92,6 +92,8 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   ),
   scans: optional(aBoolean),
   check: optional(aFunction),
+  label: optional(aResourceLabel),
+  labelField: optional(text),
   description: optional((value) => (isText(value) ? null : "it has to be a text")),
 };
 
@@ -112,6 +114,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     ...tableMistakes(declaration),
     ...defaultSortMistakes(declaration),
     ...uniqueMistakes(declaration),
+    ...labelFieldMistakes(declaration),
   ];
   const at = (place: string, found: readonly string[]): number =>
     mistakes.push(...found.map((each) => `${place}: ${each}`));
@@ -267,43 +270,4 @@ function originMistakes(name: string, { kind, options }: Field): string[] {
   if (renamedFrom === name) mistakes.push("renamedFrom is its own name; leave it out");
   if (typeof backfill !== "function") mistakes.push(...ownValueMistakes("backfill", { kind, options }, backfill));
   return mistakes;
-}
-
-function filterMistakes(name: string, field: Field, operators: readonly Operator[]): string[] {
-  const mistakes: string[] = [];
-  const { type } = field.kind.column;
-  if (LIST_PARAMETERS.has(name))
-    mistakes.push("every list has a parameter of this name; rename the field or leave the filter out");
-  if (!isShown(field)) mistakes.push("a search would reveal a field that is never shown; leave the filter out");
-  const { members } = field.kind;
-  if (type === "json" && members === undefined)
-    mistakes.push("a JSON value cannot be filtered by; leave the filter out");
-  if (members !== undefined && operators.some((each) => each !== "eq" && each !== "in"))
-    mistakes.push("the filters of a list of ids are eq and in; leave the others out");
-  if (operators.length === 0) mistakes.push('no operator is named; name some, like ["eq"], or leave the filter out');
-  for (const operator of operators) {
-    if (!everyOperator.includes(operator))
-      mistakes.push(
-        `there is no operator ${shownName(String(operator))}${suggestion(String(operator), everyOperator)}`,
-      );
-    if (textOperators.has(operator) && type !== "text")
-      mistakes.push(`${operator} needs a text; leave the operator out`);
-    if (ORDERED.has(operator) && type === "boolean")
-      mistakes.push(`${operator} has no meaning for true and false; leave the operator out`);
-    if (operator === "null" && field.options.optional !== true)
-      mistakes.push("null needs an optional field; make it one or leave the operator out");
-  }
-  return mistakes;
-}
-
-function sortMistakes(field: Field): string[] {
-  const { kind } = field;
-  if (!isShown(field)) return ["the order would reveal a field that is never shown; leave the sort out"];
-  if (kind.column.type === "json") return ["a JSON value cannot be sorted by; leave the sort out"];
-  // The link to the next page contains the value. It must fit into the request line, which has at most 8 KiB.
-  if (Number(kind.schema["maxLength"] ?? 0) > MAX_SORTED_LENGTH)
-    return [
-      `the cursor contains the value, and it would make addresses too long; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,
-    ];
-  return [];
 }

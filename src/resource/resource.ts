@@ -79,6 +79,8 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
       scans: declaration.scans ?? false,
       table: tableWithin(declaration),
       check: declaration.check ?? null,
+      label: declaration.label === undefined ? null : Object.freeze({ ...declaration.label }),
+      labelField: declaration.labelField ?? null,
       description: declaration.description ?? null,
     }),
   );

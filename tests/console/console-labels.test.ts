@@ -133,11 +133,13 @@ test("names a record by a computed field, or by its id if that fails", async (t)
     plural: "people",
     fields: { first: text(), last: text() },
     computed: { name: { as: text(), from: ({ first, last }) => formatName(first, last) } },
+    labelField: "name",
   });
   const homes = defineResource({
     name: "home",
     fields: { street: text({ maxLength: 50 }) },
     computed: { name: { as: text(), sql: "'at ' || \"street\"" } },
+    labelField: "name",
   });
   const pets = defineResource({
     name: "pet",
@@ -191,4 +193,94 @@ test("gives the pages of the docs and of problems the same brand and colors as t
     const [, style = ""] = /rel="stylesheet" href="([^"]*)"/.exec(page)!;
     assert.match((await get(style)).text, /--accent: #8a2c0d;/, path);
   }
+});
+
+test("names a record by its declared field, by the record that it refers to, or by its first text of one line", async (t) => {
+  const authors = defineResource({
+    name: "author",
+    fields: { note: text({ multiline: true }), pen: text(), state: enumeration(["dead", "alive"]) },
+  });
+  const works = defineResource({
+    name: "work",
+    fields: { code: text(), title: text(), author_id: reference(authors) },
+    labelField: "title",
+  });
+  const loans = defineResource({
+    name: "loan",
+    fields: { shelf: text(), work_id: reference(works) },
+    labelField: "work_id",
+  });
+  const fines = defineResource({ name: "fine", fields: { loan_id: reference(loans), author_id: reference(authors) } });
+  const { ask, get } = await ownService(t, {
+    mounts: [authors, works, loans, fines].map((each) => mount(each, { permission: anyone })),
+    features: [consolePages({ title: "Library" })],
+  });
+  await ask("POST", "/authors", { body: { note: "one\ntwo", pen: "Boz", state: "dead" } });
+  await ask("POST", "/works", { body: { code: "X1", title: "Bleak House", author_id: 1 } });
+  await ask("POST", "/loans", { body: { shelf: "S", work_id: 1 } });
+  await ask("POST", "/fines", { body: { loan_id: 1, author_id: 1 } });
+
+  const list = cells(await get("/fines", browser));
+  const loan = (await get("/loans/1", browser)).text;
+
+  const named = (path: string, name: string): string =>
+    `<span class="mono dim">1</span> <a href="/${path}/1" dir="auto">${name}</a>`;
+  assert.deepEqual(list, [named("loans", "Bleak House"), named("authors", "Boz")]);
+  assert.match(loan, /<h1>Loan 1<\/h1>\s*<p><bdi>Bleak House<\/bdi><\/p>/);
+});
+
+test("names records that refer to each other in a circle, and hides a name that the caller may not read", async (t) => {
+  const ones = defineResource({
+    name: "one",
+    fields: { other_id: reference("others", { optional: true }) },
+    labelField: "other_id",
+  });
+  const others = defineResource({
+    name: "other",
+    fields: { one_id: reference("ones", { optional: true }) },
+    labelField: "one_id",
+  });
+  const links = defineResource({ name: "link", fields: { one_id: reference("ones"), book_id: reference("books") } });
+  const { ask, get } = await ownService(t, {
+    mounts: [
+      mount(books, { permission: own }),
+      ...[ones, others, links].map((each) => mount(each, { permission: anyone })),
+    ],
+    features: [consolePages({ title: "Library" })],
+  });
+  await ask("POST", "/books", { as: "ada", body: { title: "Emma" } });
+  await ask("POST", "/ones", { body: {} });
+  await ask("POST", "/others", { body: { one_id: 1 } });
+  await ask("PATCH", "/ones/1", { body: { other_id: 1 } });
+  await ask("POST", "/links", { body: { one_id: 1, book_id: 1 } });
+
+  const { status, text: page } = await get("/links", browser);
+
+  assert.equal(status, 200);
+  assert.doesNotMatch(page, /Emma/);
+});
+
+test("shows the declared words of a resource and of an enumeration, and keeps JSON as it is", async (t) => {
+  const loans = defineResource({
+    name: "loan_item",
+    fields: { state: enumeration(["in_work", "done"], { tones: { done: "good" }, labels: { in_work: "In work" } }) },
+    label: { one: "Loan", many: "Loans of books" },
+  });
+  const urls = defineResource({ name: "url", fields: { at: text() }, label: { one: "URL", many: "URLs" } });
+  const { ask, get } = await ownService(t, {
+    mounts: [mount(loans, { permission: anyone }), mount(urls, { permission: anyone })],
+    features: [consolePages({ title: "Library" })],
+  });
+  for (const state of ["in_work", "done"]) await ask("POST", "/loan_items", { body: { state } });
+
+  const list = (await get("/loan_items", browser)).text;
+  const record = (await get("/loan_items/1", browser)).text;
+
+  assert.match(
+    list,
+    /<h1>Loans of books<\/h1>[^]*>New loan<[^]*<span class="tag">In work<\/span>[^]*<span class="tag good">done</,
+  );
+  assert.match(record, /<h1>Loan 1<\/h1>[^]*Delete loan 1/);
+  assert.match((await get("/urls", browser)).text, /<h1>URLs<\/h1>[^]*>New URL</);
+  assert.deepEqual((await get("/loan_items/1")).json, { id: 1, state: "in_work" });
 });

@@ -1,4 +1,5 @@
 import type { View } from "../../http/request/view.ts";
+import type { Field } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { shownFields } from "../../resource/resource.ts";
 import type { Extent } from "./excerpt.ts";
@@ -9,14 +10,25 @@ type Id = number | string;
 
 export const noLabels: Labels = new Map();
 
-/** The possible name fields of a record, in order of preference. */
-const NAMES = ["name", "title", "label"] as const;
-
-/** Returns the field with the name of a record. Returns null if there is none. */
+/**
+ * Returns the field with the name of a record: the declared one, or the first text of one line. Returns null if there
+ * is none.
+ */
 export function findLabelField(resource: Resource): string | null {
   const shown = shownFields(resource);
-  return NAMES.find((name) => shown.includes(name)) ?? null;
+  const { labelField, fields } = resource;
+  if (labelField !== null) return shown.includes(labelField) ? labelField : null;
+  return shown.find((name) => name !== "id" && isLine(fields[name]!)) ?? null;
 }
+
+/** Returns true for a text of one line whose values differ. */
+function isLine({ kind, options }: Field): boolean {
+  if (kind.column.type !== "text" || kind.few === true || kind.references !== undefined) return false;
+  return kind.spelled !== true && !("multiline" in options && options.multiline === true);
+}
+
+/** The largest number of references that lead to the name of a record. */
+const MAX_STEPS = 3;
 
 /**
  * Returns the names of the records that these records refer to, as far as the caller may read them, with one query for
@@ -37,11 +49,22 @@ export async function labelsFor(
     const ids = values.filter((id) => typeof id === "number" || typeof id === "string");
     referred.set(to, new Set([...(referred.get(to) ?? []), ...ids]));
   }
-  const found = [...referred].map(async ([to, ids]) => [to.path, await loadLabels(view, to, [...ids])] as const);
+  const found = [...referred].map(async ([to, ids]) => [to.path, await loadLabels(site, view, to, [...ids])] as const);
   return new Map((await Promise.all(found)).flatMap(([path, labels]) => (labels === null ? [] : [[path, labels]])));
 }
 
-async function loadLabels(view: View, to: Resource, ids: readonly Id[]): Promise<ReadonlyMap<Id, string> | null> {
-  const found = await view.values(to.path, ids, findLabelField(to) ?? "id");
-  return found === null ? null : new Map([...found].map(([id, value]) => [id, String(value ?? id)]));
+async function loadLabels(
+  site: Site,
+  view: View,
+  to: Resource,
+  ids: readonly Id[],
+  steps = 1,
+): Promise<ReadonlyMap<Id, string> | null> {
+  const named = findLabelField(to);
+  const found = await view.values(to.path, ids, named ?? "id");
+  if (found === null) return null;
+  const further = named === null || steps === MAX_STEPS ? null : referredBy(site, to.fields[named]!);
+  const next = [...found.values()].filter((value) => typeof value === "number" || typeof value === "string");
+  const names = further === null ? null : await loadLabels(site, view, further, next, steps + 1);
+  return new Map([...found].map(([id, value]) => [id, String(names?.get(value as Id) ?? value ?? id)]));
 }

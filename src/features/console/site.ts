@@ -106,6 +106,23 @@ export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
     .map(({ resource }) => resource);
 }
 
+/** Returns the words for one record of a resource: `Loan`, or `Loan 7` with its id. */
+export function nameOne({ name, label }: Resource, id: unknown = ""): string {
+  return `${label?.one ?? formatTitle(name)} ${String(id)}`.trim();
+}
+
+/** Returns the words for the records of a resource: `Loans`. */
+export function nameMany({ plural, label }: Resource): string {
+  return label?.many ?? formatTitle(plural);
+}
+
+/** Returns the words for one record within a sentence: `loan`. A word like `URL` stays as it is. */
+export function nameInSentence({ name, label }: Resource): string {
+  if (label === null) return name;
+  const [first = "", second = ""] = label.one;
+  return second === second.toUpperCase() ? label.one : `${first.toLowerCase()}${label.one.slice(first.length)}`;
+}
+
 /** Returns a name as a title: with a capital first letter, and spaces instead of `_` and `-`. */
 export function formatTitle(name: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`.replaceAll(/[_-]/g, " ");

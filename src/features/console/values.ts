@@ -13,7 +13,8 @@ export function showValue(drawing: Drawing, field: Field | null, value: unknown,
   if (typeof value === "object") return html`<code>${excerptOfJSON(value, most)}</code>`;
   if (field === null) return showPlain(value, most);
   if (to !== null) return showReference(drawing, to.path, value, most);
-  if (field.kind.tone !== undefined) return showWord(field.kind.tone(value), String(value));
+  if (field.kind.tone !== undefined)
+    return showWord(field.kind.tone(value), field.kind.label?.(value) ?? String(value));
   if (field.kind.column.type === "date-time") return showTime(String(value));
   return field.kind.column.type === "decimal"
     ? html`<span class="mono">${String(value)}</span>`

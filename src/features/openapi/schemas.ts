@@ -18,10 +18,11 @@ export const idSchemas: Readonly<Record<Resource["id"], JSONObject>> = {
 };
 
 /** Returns the schema of the fields that callers read (JSON Schema 2020-12), without the id of mounted records. */
-export function recordSchema({ name, description, fields }: Resource): JSONObject {
+export function recordSchema({ name, label, description, fields }: Resource): JSONObject {
   const shown = Object.entries(fields).filter(([, field]) => isInRecords(field));
   return {
     type: "object",
+    ...(label === null ? {} : { title: label.one }),
     ...(description === null ? {} : { description }),
     xml: { name },
     properties: Object.fromEntries(shown.map(([field, declared]) => [field, shownSchema(declared)])),
@@ -61,14 +62,15 @@ function writtenSchema(field: Field): JSONObject {
 
 function fieldSchema(field: Field): JSONObject {
   const { kind, options } = field;
-  const { optional, example, description } = options;
+  const { optional, example, label, description } = options;
   const going = readDeprecation("field", options.deprecated);
   const about =
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
     // A transient value is not stored, so null could not clear it. It is sent or left out.
     ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
-    ...withDeprecation(joinSentences([about, ...describeRules(field)]), going),
+    ...(label === undefined ? {} : { title: label }),
+    ...withDeprecation(joinSentences([about, describeLabels(field), ...describeRules(field)]), going),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }
@@ -76,6 +78,16 @@ function fieldSchema(field: Field): JSONObject {
 function joinSentences(sentences: readonly (string | undefined)[]): string | undefined {
   const given = sentences.filter((each) => each !== undefined);
   return given.length === 0 ? undefined : given.join(" ");
+}
+
+/** Returns the words for people of the values of an enumeration, as one sentence. */
+function describeLabels({ kind }: Field): string | undefined {
+  const values = Array.isArray(kind.schema["enum"]) ? (kind.schema["enum"] as readonly unknown[]) : [];
+  const words = values.flatMap((value) => {
+    const label = kind.label?.(value) ?? null;
+    return label === null ? [] : [`\`${String(value)}\`: ${label}`];
+  });
+  return words.length === 0 ? undefined : `${words.join("; ")}.`;
 }
 
 /** Returns the sentences about callers for whom the field is missing or read-only. */

@@ -2,6 +2,7 @@ import type { Deprecated, Deprecation } from "../../core/deprecation.ts";
 import { type Operator } from "../../core/operators.ts";
 import type { Issue } from "../../core/problem/problem.ts";
 import type { ComputedSQL, Field } from "./field.ts";
+import type { ResourceLabel } from "./label.ts";
 import type { CheckedOf, IdKind, RecordOf, ShownBy } from "./types.ts";
 
 /** The fields of a resource by name, in the order of their output. */
@@ -157,7 +158,17 @@ export interface ResourceDeclaration<
    * and nothing is written.
    */
   check?(record: CheckedOf<Resource<F, N, string, I>>): readonly Issue[];
-  /** One sentence for the API's documentation. */
+  /**
+   * The words for its records on pages and in the API's documentation: `{ one: "Loan", many: "Loans" }`. Default: its
+   * names, made readable. JSON contains no labels.
+   */
+  readonly label?: ResourceLabel;
+  /**
+   * The field that names a record on pages. If it is a reference, the referenced record gives the name. Default: the
+   * first text field.
+   */
+  readonly labelField?: (keyof F | keyof NoInfer<C>) & string;
+  /** One sentence for pages and for the API's documentation. */
   readonly description?: string;
 }
 
@@ -201,6 +212,10 @@ export interface Resource<
   /** The existing table. Null if the store makes one. */
   readonly table: ExistingTable | null;
   readonly check: RecordCheck | null;
+  /** The declared words for its records. Null if pages use its names. */
+  readonly label: ResourceLabel | null;
+  /** The declared field that names a record. Null if pages choose one. */
+  readonly labelField: string | null;
   readonly description: string | null;
 }
 

@@ -96,7 +96,12 @@ export interface FieldOptions<T> {
    * names it in `fields=`.
    */
   readonly deprecated?: Deprecation;
-  /** One sentence for the API's documentation. */
+  /**
+   * The name of the field for people, in at most 60 characters: `"Due at"`. The API's documentation has it as `title`.
+   * JSON does not contain it.
+   */
+  readonly label?: string;
+  /** One sentence for pages and for the API's documentation. */
   readonly description?: string;
   /** Shown in the API's documentation. */
   readonly example?: T;
@@ -192,6 +197,8 @@ export interface Kind<T> {
   readonly input?: "email" | "tel" | "url";
   /** Returns the tone of a value. If a kind has this member, pages show its values as labels. */
   tone?(value: T): Tone | null;
+  /** Returns the words for a value on pages. Null: the value itself. */
+  label?(value: T): string | null;
   /** Returns a random value for tests, in the form that a caller sends. Default: a value that fits the schema. */
   draw?(random: Random): unknown;
   /**

@@ -8,6 +8,9 @@ import {
   shown,
   joinMistakes,
   type Only,
+  type Mistake,
+  type ThereIsNo,
+  type ValueCheck,
 } from "../../core/checking/members.ts";
 import {
   aTone,
@@ -19,6 +22,7 @@ import {
   type OptionNames,
   type Tone,
 } from "../declaration/field.ts";
+import { aLabel } from "../declaration/label.ts";
 import { declaresColumns } from "./column-kinds.ts";
 import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 
@@ -26,7 +30,16 @@ import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 export interface EnumerationOptions<V extends string = string> extends FieldOptions<V> {
   /** The tones in which pages show some of the words: `{ paid: "good", overdue: "bad" }`. Other words are plain. */
   readonly tones?: Readonly<Partial<Record<V, Tone>>>;
+  /** The words for people, of at most 60 characters: `{ in_work: "In work" }`. Pages show them; JSON does not. */
+  readonly labels?: Readonly<Partial<Record<V, string>>>;
 }
+
+/** The compiler's message for a word that the enumeration does not have, in one of these options. */
+type OnlyWords<O, V extends string, Name extends "tones" | "labels"> = O extends {
+  readonly [K in Name]: infer Given;
+}
+  ? { readonly [K in Name]: { readonly [M in Exclude<keyof Given, V>]: Mistake<ThereIsNo<M, V>> } }
+  : unknown;
 
 /**
  * Declares a field with one of a few words. Case matters. Another value is refused, and the problem lists the words.
@@ -35,13 +48,19 @@ export interface EnumerationOptions<V extends string = string> extends FieldOpti
  * ```ts
  * import { defineResource, enumeration } from "latchkey";
  *
- * const status = enumeration(["open", "paid"], { default: "open", tones: { paid: "good" } });
+ * const status = enumeration(["open", "paid"], {
+ *   default: "open",
+ *   tones: { paid: "good" },
+ *   labels: { open: "To be paid", paid: "Paid" },
+ * });
  * export const order = defineResource({ name: "order", fields: { status } });
  * ```
  */
 export function enumeration<const V extends string, const O extends EnumerationOptions<NoInfer<V>> = {}>(
   values: readonly V[],
-  options?: Only<O, EnumerationOptions<NoInfer<V>>>,
+  options?: Only<O, EnumerationOptions<NoInfer<V>>> &
+    OnlyWords<O, NoInfer<V>, "tones"> &
+    OnlyWords<O, NoInfer<V>, "labels">,
 ): Field<V, OptionNames<O>["names"]>;
 export function enumeration(values: readonly string[], options: EnumerationOptions = {}): Field<string> {
   return reportThroughResource(() => wordsField(values, options));
@@ -49,11 +68,11 @@ export function enumeration(values: readonly string[], options: EnumerationOptio
 
 function wordsField(values: readonly string[], options: EnumerationOptions): Field<string> {
   const mistake = wordsMistake(values);
-  // The tones are not checked here, because their check needs valid words.
+  // The tones and labels are not checked here, because their check needs valid words.
   if (mistake !== null)
     throw new DeclarationError([
       `enumeration: ${mistake}`,
-      ...optionMistakes("enumeration", { ...options }, { tones: anything }),
+      ...optionMistakes("enumeration", { ...options }, { tones: anything, labels: anything }),
     ]);
   const allowed = new Map<unknown, string>(values.map((each) => [each, each]));
   const flaw = new Flaw("invalid", `One of ${values.join(", ")} is required.`);
@@ -68,22 +87,28 @@ function wordsField(values: readonly string[], options: EnumerationOptions): Fie
       few: true,
       spelled: true,
       rule: {},
-      tone: (word) => (Object.hasOwn(options.tones ?? {}, word) ? (options.tones?.[word] ?? null) : null),
+      tone: (word) => optionOf(options.tones, word),
+      label: (word) => optionOf(options.labels, word),
       options: checksFor(values),
     },
     options,
   );
 }
 
+function optionOf<T>(options: Readonly<Record<string, T | undefined>> | undefined, word: string): T | null {
+  return Object.hasOwn(options ?? {}, word) ? (options?.[word] ?? null) : null;
+}
+
 function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
-  const members = Object.fromEntries(values.map((value) => [value, optional(aTone)]));
-  return {
-    tones: optional((value) =>
+  const byWord = (what: string, like: string, check: ValueCheck): ValueCheck => {
+    const members = Object.fromEntries(values.map((value) => [value, optional(check)]));
+    return optional((value) =>
       isObject(value)
         ? joinMistakes(membersMistakes(value, members))
-        : `it has to be tones by word, like { ${values[0]}: "good" }`,
-    ),
+        : `it has to be ${what} by word, like { ${values[0]}: "${like}" }`,
+    );
   };
+  return { tones: byWord("tones", "good", aTone), labels: byWord("labels", "In work", aLabel) };
 }
 
 function wordsMistake(values: unknown): string | null {

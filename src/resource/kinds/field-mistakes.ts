@@ -23,6 +23,7 @@ import { lineOfThrown } from "../../core/checking/thrown.ts";
 import { made, otherCopyMistake } from "../../core/copy.ts";
 import { aDeprecation } from "../../core/deprecation.ts";
 import { Flaw, longestJSON, type Field, type FieldOptions, type Kind } from "../declaration/field.ts";
+import { aLabel } from "../declaration/label.ts";
 
 /** The checks of the options that every kind of field has. */
 export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {
@@ -50,6 +51,7 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
   read: optional(aFieldRule),
   write: optional(aFieldRule),
   deprecated: optional(aDeprecation),
+  label: optional(aLabel),
   description: optional(text),
   example: anything,
 };
@@ -92,6 +94,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   example: anything,
   input: optional(buildChoiceCheck("email", "tel", "url")),
   tone: optional(aFunction),
+  label: optional(aFunction),
   draw: optional(aFunction),
   options: optional(anObject),
 };

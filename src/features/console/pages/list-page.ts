@@ -11,7 +11,7 @@ import { writeForm } from "../forms/form.ts";
 import { writeImport } from "../forms/import-form.ts";
 import { writeRaw } from "../forms/raw-form.ts";
 import { column, goingNote, table } from "../parts.ts";
-import { resolveAddress, recordAddress, formatTitle, type Drawing, type Drawn } from "../site.ts";
+import { resolveAddress, nameInSentence, nameMany, recordAddress, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
 import { drawChips, drawFilters, retainedInputs } from "./filters.ts";
 
@@ -20,7 +20,8 @@ type ListedRow = Readonly<Record<string, unknown>>;
 /** Draws a collection: filters, order, columns, one page of records, and a form to create one. */
 export async function drawList(drawing: Drawing, resource: Resource, rows: readonly ListedRow[]): Promise<Drawn> {
   const { offers } = drawing;
-  const title = formatTitle(resource.plural);
+  const title = nameMany(resource);
+  const one = nameInSentence(resource);
   const create = offers.find(({ action }) => action === "create");
   const isEmpty = rows.length === 0;
   const shown = isEmpty ? drawEmpty(drawing, resource, create !== undefined) : await drawTable(drawing, resource, rows);
@@ -30,7 +31,7 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
         ${resource.description === null ? "" : html`<p>${resource.description}</p>`}
       </div>
       <div class="row">
-        ${actionButtons(drawing)}${create === undefined ? "" : html`<a class="btn main" href="#new" data-key="n">New ${resource.name}</a>`}
+        ${actionButtons(drawing)}${create === undefined ? "" : html`<a class="btn main" href="#new" data-key="n">New ${one}</a>`}
       </div>
     </div>
     ${goingNote(drawing.view)}
@@ -42,8 +43,8 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
       create === undefined
         ? ""
         : html`<section aria-labelledby="new" class="stack">
-            <h2 id="new" tabindex="-1">New ${resource.name}</h2>
-            ${writeForm({ view: drawing.view, choices: drawing.choices, offer: create, does: `Add ${resource.name}` })}
+            <h2 id="new" tabindex="-1">New ${one}</h2>
+            ${writeForm({ view: drawing.view, choices: drawing.choices, offer: create, does: `Add ${one}` })}
             ${writeRaw({ view: drawing.view, offers: [create] })} ${create.repeatable ? writeImport(drawing.view, create, resource.plural) : ""}
           </section>`
     }${actionForms(drawing)}`;

@@ -13,7 +13,7 @@ import { writeLoginForm } from "../forms/login-form.ts";
 import { labelsFor, noLabels } from "../labels.ts";
 import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
-import { resolveAddress, formatTitle, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, formatTitle, nameInSentence, nameOne, type Drawn, type Site } from "../site.ts";
 import { hasWays, SESSION_PATH } from "../ways-in.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";
@@ -220,7 +220,5 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
 function describeOffer({ place, call }: View, { name, resource, description }: Offer): string {
   if (name !== null) return formatTitle(name);
   if (resource === null) return description ?? `${call.method} ${call.path}`;
-  return call.method === "POST"
-    ? `New ${resource.name}`
-    : formatTitle(`${resource.name} ${String(place?.params["id"] ?? "")}`);
+  return call.method === "POST" ? `New ${nameInSentence(resource)}` : nameOne(resource, place?.params["id"]);
 }

@@ -10,7 +10,17 @@ import { describeRule } from "../forms/rules.ts";
 import { findLabelField } from "../labels.ts";
 import { asJSON, goingNote, methodTag } from "../parts.ts";
 import { offersBelow } from "../paths.ts";
-import { resolveAddress, nestedIn, formatTitle, type Drawing, type Drawn } from "../site.ts";
+import {
+  resolveAddress,
+  nestedIn,
+  formatTitle,
+  nameInSentence,
+  nameMany,
+  nameOne,
+  referredBy,
+  type Drawing,
+  type Drawn,
+} from "../site.ts";
 import { showValue } from "../values.ts";
 import { drawExpansions } from "./list-page.ts";
 import { isRows, drawRows } from "./rows.ts";
@@ -20,15 +30,15 @@ type RecordValues = Readonly<Record<string, unknown>>;
 /** Draws a record: its fields with their rules, the records within it, its actions, and a form to change it. */
 export async function drawRecord(drawing: Drawing, resource: Resource, record: RecordValues): Promise<Drawn> {
   const { offers, tag } = drawing;
-  const what = `${resource.name} ${String(record["id"] ?? "")}`.trim();
+  const what = nameOne(resource, record["id"]);
   const update = offers.find(({ action }) => action === "update");
   const main = html`<div class="head">
       <div>
-        <h1>${formatTitle(what)}</h1>
-        ${drawLabel(resource, record)}
+        <h1>${what}</h1>
+        ${drawLabel(drawing, resource, record)}
       </div>
       <div class="row">
-        ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${drawDeletion(drawing, what)}
+        ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${drawDeletion(drawing, `${nameInSentence(resource)} ${String(record["id"] ?? "")}`.trim())}
       </div>
     </div>
     ${goingNote(drawing.view)}
@@ -40,7 +50,7 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: R
         </section>
         ${await drawNested(drawing, resource)}${actionForms(drawing)}${drawEditForm(drawing, record)}
       </div>
-      <aside class="side" aria-label="About this ${resource.name}">
+      <aside class="side" aria-label="About this ${nameInSentence(resource)}">
         ${drawOffers(offers)}
         ${
           tag === null
@@ -55,16 +65,18 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: R
         }
         <section>
           <h2>What programs get</h2>
-          ${asJSON("json", "application/json", `the JSON of this ${resource.name}`, record)}
+          ${asJSON("json", "application/json", `the JSON of this ${nameInSentence(resource)}`, record)}
         </section>
       </aside>
     </div>`;
-  return { title: formatTitle(what), main };
+  return { title: what, main };
 }
 
-function drawLabel(resource: Resource, record: RecordValues): PageContent {
+function drawLabel({ site, labels }: Drawing, resource: Resource, record: RecordValues): PageContent {
   const label = findLabelField(resource);
-  const name = label === null ? null : record[label];
+  const value = label === null ? null : record[label];
+  const to = label === null ? null : referredBy(site, resource.fields[label]!);
+  const name = to === null ? value : labels.get(to.path)?.get(value as string);
   return typeof name === "string" ? html`<p><bdi>${excerptText(name, inCell.characters)}</bdi></p>` : "";
 }
 
@@ -83,9 +95,9 @@ export function drawFields(drawing: Drawing, fields: Readonly<Record<string, Fie
 }
 
 async function drawNested({ site, view, path }: Drawing, resource: Resource): Promise<Markup> {
-  const links = nestedIn(site, resource).map(({ plural, description }) => {
-    const at = resolveAddress(view, `${path}/${plural}`);
-    return html`<li><a href="${at}">${formatTitle(plural)}</a> <span class="rule">${description}</span></li>`;
+  const links = nestedIn(site, resource).map((inner) => {
+    const at = resolveAddress(view, `${path}/${inner.plural}`);
+    return html`<li><a href="${at}">${nameMany(inner)}</a> <span class="rule">${inner.description}</span></li>`;
   });
   const expansions = drawExpansions(view);
   for (const [first] of await offersBelow(site, view, path)) {

@@ -189,6 +189,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
     search: newer.search.every((name) => named.has(name))
       ? plain.filter(({ from }) => newer.search.includes(from)).map(({ name }) => name)
       : [],
+    labelField: plain.find(({ from }) => from === newer.labelField)?.name ?? null,
     deprecations: null,
     check: null,
   });
