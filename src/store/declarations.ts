@@ -42,8 +42,8 @@ function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collecti
       mistakes.push(`${collection.name}: the index (${index.join(", ")}) names a column that does not exist`);
   }
   for (const set of collection.uniques ?? [])
-    if (set.length < 2 || set.some((name) => !collection.columns.some((column) => column.name === name)))
-      mistakes.push(`${collection.name}: the unique set (${set.join(", ")}) needs at least two columns of the table`);
+    if (set.some((name) => !collection.columns.some((column) => column.name === name)))
+      mistakes.push(`${collection.name}: the unique set (${set.join(", ")}) names a column that does not exist`);
   return mistakes;
 }
 

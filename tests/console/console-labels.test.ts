@@ -14,7 +14,7 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import { references } from "../../src/door/resources.ts";
+import { references, uuid } from "../../src/door/resources.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 import { emptyStore } from "../harness/test-store.ts";
@@ -198,7 +198,12 @@ test("gives the pages of the docs and of problems the same brand and colors as t
 test("names a record by its declared field, by the record that it refers to, or by its first text of one line", async (t) => {
   const authors = defineResource({
     name: "author",
-    fields: { note: text({ multiline: true }), pen: text(), state: enumeration(["dead", "alive"]) },
+    fields: {
+      code: uuid({ optional: true }),
+      state: enumeration(["dead", "alive"]),
+      note: text({ multiline: true }),
+      pen: text(),
+    },
   });
   const works = defineResource({
     name: "work",

@@ -70,8 +70,22 @@ for (const [what, made] of [
   });
 
 onBoth(
+  "accepts the key of an existing table as the index of a set",
+  'CREATE TABLE team_members (id integer NOT NULL UNIQUE, "userId" integer NOT NULL, team varchar(20) NOT NULL, role text, PRIMARY KEY ("userId", team));',
+  async ({ serve, sql }) => {
+    await sql("INSERT INTO team_members VALUES (1, 7, 'a', NULL), (2, 7, 'b', NULL)");
+    const { ask } = await serve(members);
+
+    const { status, json } = await ask("PATCH", "/members/2", { body: { team: "a" } });
+
+    const pointers = json.errors.map(({ pointer }: { pointer: string }) => pointer);
+    assert.deepEqual([status, pointers], [409, ["/user_id", "/team"]]);
+  },
+);
+
+onBoth(
   "declares unique sets with `db inspect`, except those with a JSON value",
-  table(', note text, extra jsonb, UNIQUE (note, "userId"), UNIQUE (team, extra)', uniqueIndex),
+  table(', note text, extra jsonb, code text UNIQUE, UNIQUE (note, "userId"), UNIQUE (team, extra)', uniqueIndex),
   async (before) => {
     const text = formatDeclarations(await inspectTables(before));
 

@@ -4,6 +4,7 @@ import { consolePages, documentation } from "../../src/door/features.ts";
 import { csv } from "../../src/door/http.ts";
 import { anyone, defineResource, integer, mount, owner, text } from "../../src/door/index.ts";
 import { DeclarationError, olderShape } from "../../src/door/resources.ts";
+import { collectShapes } from "../../src/http/mount/shapes.ts";
 import { ownService, readLinks, type Own } from "../harness/own-service.ts";
 
 const shelf = defineResource({ name: "shelf", plural: "shelves", fields: { label: text() } });
@@ -87,6 +88,8 @@ test("leaves a converted field out of the order of an older shape, as in its sor
   const api = await library(t);
 
   assert.deepEqual(titles((await api.get("/v2/shelves/1/books")).json), ["A", "B", "C", "D", "E"]);
+  const names = renamed.resource.defaultSort.map(({ field }) => field);
+  assert.deepEqual(names, ["published", "name", "id"]);
 });
 
 for (const path of ["/shelves/1/books", "/v1/shelves/1/books", "/shelves/1/books?fields=id"])
@@ -174,6 +177,15 @@ test("serves the declared order by an index, also for the rows of one owner", ()
 
   assert.ok(indexes!.some((index) => index.join() === "year,line,id"));
   assert.ok(indexes!.some((index) => index.join() === "owner_id,year,line,id"));
+  const shapes = collectShapes(mount(note, { permission: owner("owner_id") }), null);
+  assert.ok(shapes.some(({ title, isServed }) => title === "by year,line, own owner_id" && isServed));
+  const mixed = defineResource({
+    name: "mix",
+    fields: note.fields,
+    sorts: ["line", "year"],
+    defaultSort: "-year,line",
+  });
+  assert.ok(!mount(mixed, { permission: anyone }).collection.indexes!.some(({ length }) => length > 2));
 });
 
 test("refuses a default order that lists cannot have, with its place and the fix", () => {

@@ -37,6 +37,32 @@ onBoth("makes the index of a set at a start, also over rows", "SELECT 1", async 
   assert.deepEqual(statuses, [409, 201]);
 });
 
+onBoth(
+  "makes a lost index again with the next change, and names equal rows that came in the meantime",
+  "SELECT 1",
+  async (made) => {
+    await using(made.makeStore(), unique, { user_id: 1, project_id: 1 }, { user_id: 2, project_id: 2 }, { user_id: 3 });
+    await made.sql('DROP INDEX "unique memberships(user_id, project_id)"');
+    await made.sql(`INSERT INTO memberships (id, _revision, user_id, project_id) VALUES (8, 1, 2, 2), (9, 1, 3, NULL)`);
+
+    const more = defineResource({
+      name: "membership",
+      fields: { ...fields, role: text({ optional: true }) },
+      unique: [["user_id", "project_id"]],
+    });
+    const later = mount(more, { permission: anyone }) as unknown as Members;
+    const refused = await using(made.makeStore(), later).then(null, (error: unknown) => error);
+    await made.sql("DELETE FROM memberships WHERE id = 8");
+
+    assert.ok(refused instanceof MigrationNeeded);
+    assert.match(
+      refused.message,
+      /memberships \(user_id, project_id\) is a unique set, but some rows have the same values: 2 and 8 \(ids\)\. Change or delete all but one of each: SELECT/,
+    );
+    assert.deepEqual(await using(made.makeStore(), later, { user_id: 2, project_id: 2 }), [409]);
+  },
+);
+
 onBoth("drops the index of a set that is no longer declared", "SELECT 1", async (made) => {
   await using(made.makeStore(), unique, { user_id: 1, project_id: 1 });
 
@@ -152,6 +178,7 @@ for (const [how, convert] of halves)
         { user_id: 1, project_id: 2 },
         { user_id: 1, project_id: 3 },
         { user_id: 1 },
+        { user_id: 1 },
       );
 
       const { obstacles } = await database.plan([collection]);
@@ -164,3 +191,22 @@ for (const [how, convert] of halves)
       assert.deepEqual(await using(database.open(), unique, { user_id: 1, project_id: 3 }), [409]);
     }
   });
+
+test("plans no start at which the default of a new field breaks a set", async (t) => {
+  const later = defineResource({
+    name: "membership",
+    fields: { ...fields, role: text({ default: "editor" }), note: text({ optional: true }) },
+    unique: [
+      ["user_id", "role"],
+      ["user_id", "note"],
+    ],
+  });
+  for (const database of await databases(t)) {
+    await using(database.open(), free, { user_id: 1 }, { user_id: 1 }, { user_id: 2 });
+
+    const { obstacles } = await database.plan([mount(later, { permission: anyone }).collection]);
+
+    assert.equal(obstacles.length, 1);
+    assert.match(obstacles[0]!, /memberships \(user_id, role\) is a unique set.* 2 do not fit \(id 1, 2\)/);
+  }
+});

@@ -5,6 +5,8 @@ import {
   administrator,
   anyone,
   authenticated,
+  createService,
+  defineFeature,
   defineResource,
   integer,
   json,
@@ -12,7 +14,7 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { DeclarationError, olderShape, references } from "../../src/door/resources.ts";
-import type { Where } from "../../src/door/stores.ts";
+import { sqliteStore, type Where } from "../../src/door/stores.ts";
 import { isServed } from "../../src/store/served.ts";
 import { factory } from "../../src/testing/testing.ts";
 import { onBoth } from "../harness/existing.ts";
@@ -183,6 +185,47 @@ onBoth("takes the id of the parent as a column of the set in a nested resource",
   assert.equal(sameUser.status, 409);
 });
 
+onBoth("names no field of a set that the caller may not read", "SELECT 1", async (made) => {
+  const rule = { default: 1, read: administrator, write: administrator };
+  const pay = defineResource({
+    name: "pay",
+    fields: { line: text(), budget: integer(rule), bonus: integer(rule) },
+    unique: [["budget", "bonus"]],
+  });
+  const { ask } = await made.serve(mount(pay, { permission: anyone }));
+  await ask("POST", "/pays", { body: { line: "a" } });
+
+  const hidden = await ask("POST", "/pays", { as: "ada", body: { line: "b" } });
+  const seen = await ask("POST", "/pays", { as: "root", body: { line: "b" } });
+
+  assert.deepEqual([hidden.status, hidden.json.code, hidden.json.errors], [409, "conflict", undefined]);
+  assert.deepEqual(issues(seen), [409, "taken", "/budget taken", "/bonus taken"]);
+});
+
+test("refuses a set of columns that a collection does not have", async () => {
+  const columns = [
+    { name: "hall", type: "text" },
+    { name: "number", type: "integer" },
+  ] as const;
+  const rows: readonly (readonly [uniques: unknown, message: RegExp])[] = [
+    [[["hall", "numbre"]], /uniques names the column numbre, which does not exist; did you mean number\?/],
+    [[["hall"]], /uniques is a list; it has to be a list of lists of at least two columns/],
+  ];
+
+  for (const [uniques, message] of rows) {
+    const collection = { name: "lockers", key: "integer", columns, uniques: uniques as string[][] } as const;
+    const store = sqliteStore({ path: ":memory:" });
+    await assert.rejects(
+      createService({
+        store,
+        features: [defineFeature({ name: "lockers", setUp: () => ({ offer: null, collections: [collection] }) })],
+      }),
+      message,
+    );
+    await assert.rejects(store.open([collection]), /unique set \(hall, numbre\) names a column|uniques is a list/);
+  }
+});
+
 test("refuses sets that no index can keep, with their place and the fix", () => {
   const declare = (unique: unknown): void => {
     const project = defineResource({ name: "project", fields: { name: text() } });
@@ -263,6 +306,8 @@ test("serves a list that names every field of a set, and documents the problem",
 
   assert.ok(isServedBy(equal("user_id", "project_id")));
   assert.ok(!isServedBy(equal("user_id")));
+  const unset: Where = { column: "project_id", operator: "null", value: true };
+  assert.ok(!isServedBy({ all: [equal("user_id"), unset] }));
   assert.match(JSON.stringify(document.paths["/memberships"].post.responses["409"]), /ConflictTaken/);
 });
 

@@ -23,7 +23,7 @@ export function findLabelField(resource: Resource): string | null {
 
 /** Returns true for a text of one line whose values differ. */
 function isLine({ kind, options }: Field): boolean {
-  if (kind.column.type !== "text" || kind.few === true || kind.references !== undefined) return false;
+  if (kind.column.type !== "text" || kind.references !== undefined) return false;
   return kind.spelled !== true && !("multiline" in options && options.multiline === true);
 }
 

@@ -210,7 +210,7 @@ function mistakesIn(
       );
   }
   for (const set of collection.uniques ?? [])
-    if (![...found.uniques.values(), found.key].some((columns) => isOver(columns, set, existing)))
+    if (![...found.uniques.values()].some((columns) => isOver(columns, set, existing)))
       mistakes.push(
         `(${set.join(", ")}) is declared as a unique set, but ${table} has no unique index over (${set.map((name) => resolveRawName(existing, name)).join(", ")}); leave the set out, or create the index`,
       );

@@ -168,7 +168,7 @@ function* setsTwice(
   const values = expressions.map((expression, at) => `${expression} AS ${quote(`value ${at}`)}`).join(", ");
   const names = expressions.map((_, at) => quote(`value ${at}`));
   const all = `(SELECT "id", ${values} FROM ${quote(name)})`;
-  const group = `SELECT ${names.join(", ")} FROM ${all} AS row WHERE ${names.map((each) => `${each} IS NOT NULL`).join(" AND ")} GROUP BY ${names.join(", ")} HAVING count(*) > 1`;
+  const group = `SELECT ${names.join(", ")} FROM ${all} AS row GROUP BY ${names.join(", ")} HAVING count(*) > 1`;
   const equal = names.map((each) => `row.${each} = twice.${each}`).join(" AND ");
   return yield* misfitsAmong(
     `${name} (${set.join(", ")})`,

@@ -122,13 +122,13 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
   }
 }
 
-/** Returns the broken rule of an index. The message of a declared set lists exactly its columns. */
+/** Returns the broken rule of an index. The message lists the columns. */
 function takenBy(table: Table, message: string): BrokenRule {
   const { existing, columns, collection } = table;
   const places = placesIn(message);
   const names = (name: string): boolean =>
     places.some((place) => place.endsWith(`.${unquoted(existing?.quoteName(name) ?? columns.get(name)!.quoted)}`));
-  const set = collection.uniques?.find((each) => each.length === places.length && each.every(names));
+  const set = collection.uniques?.find((each) => each.every(names));
   return set === undefined
     ? { rule: "unique", column: columnIn(table, message) }
     : { rule: "unique", column: null, columns: set };
