@@ -175,6 +175,16 @@ test("shows no caller a field that its rule denies, in any channel", async (t) =
   ]);
 });
 
+test("gives no caller a remembered page of a caller with more rights", async (t) => {
+  const worlds = await startWorlds(t);
+  for (const step of reads) {
+    const [method, path, options = {}] = step;
+    for (const as of ["root", "root", "ada", "root"])
+      for (const { ask } of worlds) await ask(method, path, { ...options, as });
+    await alike(worlds, step);
+  }
+});
+
 test("answers writes alike for every hidden value, and keeps the values", async (t) => {
   const worlds = await startWorlds(t);
   for (const step of writes) {

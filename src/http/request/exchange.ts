@@ -78,6 +78,7 @@ export class Exchange implements PermissionRequest {
   /** Sets the caller that the schemes have identified. Stays unset on open endpoints, which read no credential. */
   set identified(identified: IdentifiedCaller) {
     this.#identified = identified;
+    this.#ruled = null;
   }
 
   /** Copies the caller of another exchange. The response of that exchange is then for this caller only. */

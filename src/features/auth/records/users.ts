@@ -282,6 +282,8 @@ function* identityMistakes(own: Fields, names: readonly string[]): Generator<str
     if (field === undefined || shapeMistakes(field).length > 0) continue;
     if (!isShown(field) || !isStored(field))
       yield `identity names ${name}, which is hidden, but clients can read the claims of tokens`;
+    if (field.options.read !== undefined)
+      yield `identity names ${name}, which has a rule for read (${field.options.read.name}), but clients can read the claims of tokens`;
     const { column, schema } = field.kind;
     if (column.type === "json" || (column.type === "text" && !isShort(schema)))
       yield `identity names ${name}, which may be long; name a number, a yes or no, an enumeration, or a text with maxLength ${MAX_IDENTITY_TEXT} at most`;

@@ -29,10 +29,10 @@ const longestRemembered = 128 * 1024;
 const mostRemembered = 8;
 
 /**
- * The cached expansions of pages. A store returns the same page object only until the next commit, so the expansions
- * are still valid.
+ * The cached expansions of pages, for each view of the mount. A store returns the same page object only until the next
+ * commit, so the expansions are still valid.
  */
-const remembered = new WeakMap<ListText, Map<string, ExpandedJSON>>();
+const remembered = new WeakMap<ListText, WeakMap<ServedMount, Map<string, ExpandedJSON>>>();
 
 /** The plans for the expansions of a page, made before the page is read. */
 export interface Expanding {
@@ -67,7 +67,7 @@ export function expandPage(
   const { columns } = showing;
   const name = formatPlans(plans, exchange);
   const key = name === null ? null : `${columns.join()} ${name}`;
-  const cached = key === null ? undefined : remembered.get(page)?.get(key);
+  const cached = key === null ? undefined : remembered.get(page)?.get(showing.mount)?.get(key);
   if (cached !== undefined) return cached;
   const turn = page.count > DEFAULT_LIMIT ? takeTurn() : undefined;
   return after(turn, async () => {
@@ -78,14 +78,16 @@ export function expandPage(
     const pageTexts = new Map(page.beside?.map((texts, at) => [pagePlans[at]!, texts]));
     const texts = await write(exchange, showing, { plans, pageTexts }, places);
     const shown = { json: `[${texts.join()}]` };
-    if (key !== null && shown.json.length <= longestRemembered) remember(page, key, shown);
+    if (key !== null && shown.json.length <= longestRemembered) remember(page, showing.mount, key, shown);
     return shown;
   });
 }
 
-function remember(page: ListText, key: string, shown: ExpandedJSON): void {
-  let cache = remembered.get(page);
-  if (cache === undefined) remembered.set(page, (cache = new Map<string, ExpandedJSON>()));
+function remember(page: ListText, mount: ServedMount, key: string, shown: ExpandedJSON): void {
+  let byMount = remembered.get(page);
+  if (byMount === undefined) remembered.set(page, (byMount = new WeakMap<ServedMount, Map<string, ExpandedJSON>>()));
+  let cache = byMount.get(mount);
+  if (cache === undefined) byMount.set(mount, (cache = new Map<string, ExpandedJSON>()));
   if (cache.size < mostRemembered) cache.set(key, shown);
 }
 
