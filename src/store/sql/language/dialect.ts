@@ -31,7 +31,10 @@ export interface Dialect {
   readonly holdsNUL: boolean;
   /** The maximum length of a name. The database cuts off longer names, so two names could become the same. */
   readonly maxNameLength: number;
-  /** True if a limit is written into the text of a statement and is not a parameter. */
+  /**
+   * True if a limit is written into the text of a statement and is not a parameter. SQLite prepares a statement again
+   * for each value of such a parameter.
+   */
   readonly limitInText: boolean;
   /** The SQL after the type of a text column, which sorts the column by code point. */
   readonly collation: string;
@@ -110,6 +113,12 @@ export interface Dialect {
 export function createParameters(dialect: Dialect): BoundValues {
   const values: Cell[] = [];
   return { values, place: (value) => dialect.place(values.push(value)) };
+}
+
+/** Returns the SQL of a limit, as a text or as a parameter. Throws a TypeError if it is no number of rows. */
+export function placeLimit({ limitInText }: Dialect, limit: number, values: BoundValues): string {
+  if (!Number.isSafeInteger(limit) || limit < 0) throw new TypeError(`A limit of ${limit} is no number of rows`);
+  return limitInText ? String(limit) : values.place(limit);
 }
 
 /** A statement that reads, and the function that turns its rows into a result. The rows have named columns. */
