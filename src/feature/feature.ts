@@ -8,7 +8,7 @@ import type { Eventually } from "../core/eventually.ts";
 import type { Look } from "../core/html/look.ts";
 import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
-import type { ProblemDefinition } from "../core/problem/definition.ts";
+import type { ProblemDefinition } from "../core/problem/catalogue.ts";
 import type { Tracer } from "../core/tracer.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import type { Endpoint } from "../http/declarations/endpoint.ts";

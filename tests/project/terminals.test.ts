@@ -81,6 +81,6 @@ test("writes to standard output and error only in the few files that make text s
     "cli/serving/ending.ts",
     "core/standard-error.ts",
     // The seed of a test, a number.
-    "testing/factories/random.ts",
+    "testing/factories/factory.ts",
   ]);
 });

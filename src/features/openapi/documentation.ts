@@ -2,7 +2,7 @@ import type { Reply } from "../../core/call/call.ts";
 import { requireOptions } from "../../core/checking/options.ts";
 import { pageScript, pageStyle, type Look } from "../../core/html/look.ts";
 import type { Page } from "../../core/html/page.ts";
-import { catalogueWith } from "../../core/problem/definition.ts";
+import { catalogueWith } from "../../core/problem/catalogue.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { contentTag } from "../../http/answer/writing.ts";

@@ -1,8 +1,13 @@
 import { joinSchemes } from "../../access/scheme/joining.ts";
 import { aList, anObject, optional, text, aBoolean } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
-import type { ProblemCode } from "../../core/problem/catalogue.ts";
-import { catalogueWith, resolveCode, ownAmong, type ProblemDefinition } from "../../core/problem/definition.ts";
+import {
+  catalogueWith,
+  resolveCode,
+  ownAmong,
+  type ProblemCode,
+  type ProblemDefinition,
+} from "../../core/problem/catalogue.ts";
 import { aBasePath } from "../../http/base-path.ts";
 import { readableBy } from "../../http/body/readable.ts";
 import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";

@@ -1,4 +1,4 @@
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import type { ServedMount, ResourceAction } from "../../http/declarations/mount.ts";
 import { expandableNames } from "../../http/declarations/relations.ts";
 import { MAX_EXPANDED_RECORDS } from "../../http/mount/reads/expand/expanded.ts";

@@ -4,7 +4,7 @@ import type { Mistake, ThereIsNo } from "../../core/checking/members.ts";
 import { made } from "../../core/copy.ts";
 import type { Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import type { BodyShape } from "../request/body-shape.ts";
 import type { Offering } from "../request/core.ts";
 import type { Context } from "../request/exchange.ts";

@@ -16,7 +16,7 @@ import {
 import { made } from "../../core/copy.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import { isShown } from "../../resource/declaration/field.ts";
 import { DeclarationError, type Fields, type RecordOf, type Resource, type StoredOf } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";

@@ -1,11 +1,12 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
-import { catalogueWith } from "../../../core/problem/definition.ts";
+import { catalogueWith } from "../../../core/problem/catalogue.ts";
+import { standardMembers, type ExtensionMembers } from "../../../core/problem/extensions.ts";
 import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { Offer, View } from "../../../http/request/view.ts";
-import { isTooLong, onPage } from "../excerpt.ts";
+import { isTooLong, onPage, excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { choicesFor } from "../forms/choices.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
 import { collectInputs } from "../forms/inputs.ts";
@@ -14,6 +15,7 @@ import { labelsFor, noLabels } from "../labels.ts";
 import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { resolveAddress, formatTitle, type Drawn, type Site } from "../site.ts";
+import { showPlain } from "../values.ts";
 import { hasWays, SESSION_PATH } from "../ways-in.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";
@@ -21,7 +23,6 @@ import { drawFactorProblem } from "./factor-page.ts";
 import { drawLoginAgain } from "./login-page.ts";
 import { drawMailProblem } from "./mail-pages.ts";
 import { drawAppAgain } from "./new-factor-page.ts";
-import { drawExtensions } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { findRecord } from "./rows.ts";
 import { drawProgram } from "./session-page.ts";
@@ -223,4 +224,23 @@ function describeOffer({ place, call }: View, { name, resource, description }: O
   return call.method === "POST"
     ? `New ${resource.name}`
     : formatTitle(`${resource.name} ${String(place?.params["id"] ?? "")}`);
+}
+
+/** Returns the extension members of a problem with their values. Empty if it has none. */
+export function drawExtensions(document: ProblemDocument, declared: ExtensionMembers = {}): PageContent {
+  const members = Object.entries(document).filter(([name]) => !standardMembers.has(name));
+  if (members.length === 0) return "";
+  const rows = members.map(([name, value]) => {
+    const shown =
+      typeof value === "object" && value !== null
+        ? html`<code>${excerptOfJSON(value, MOST_SHOWN)}</code>`
+        : showPlain(value, MOST_SHOWN);
+    const { description } = declared[name]?.options ?? {};
+    return html`<div>
+      <dt>${name}</dt>
+      <dd>${shown}</dd>
+      ${description === undefined ? "" : html`<dd class="rule">${description}</dd>`}
+    </div> `;
+  });
+  return html`<dl class="facts-list">${rows}</dl>`;
 }

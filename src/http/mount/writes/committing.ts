@@ -4,6 +4,7 @@ import { atOnce } from "../../../core/checking/at-once.ts";
 import { copyOfJSON } from "../../../core/exact-numbers.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Resource, StoredOf } from "../../../resource/resource.ts";
+import { buildTableName } from "../../../resource/tables/table.ts";
 import {
   keyOf,
   OVERTAKEN,
@@ -24,7 +25,6 @@ import type { Exchange } from "../../request/exchange.ts";
 import { requireInTime } from "../../request/in-time.ts";
 import { yieldBetweenSteps, inTurns } from "../../scheduling/slices.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";
-import { cascadesFrom } from "./cascading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
 import type { Unwritten } from "./outcome.ts";
 
@@ -265,4 +265,36 @@ export async function replayed(mount: ServedMount, exchange: Exchange, row: Row)
  */
 export function isErased({ sources }: ServedMount, { record }: Row): boolean {
   return sources.some((name) => !Object.hasOwn(record, name));
+}
+
+const cache = new WeakMap<ServedMount, readonly ServedMount[]>();
+
+/**
+ * Returns the mounts whose records the database deletes together with a record of this mount, at any depth: nested
+ * records, and records that refer to the record with `onDelete: "cascade"`. If the records of this mount refer to each
+ * other, the result contains this mount too.
+ */
+function cascadesFrom(mount: ServedMount): readonly ServedMount[] {
+  let found = cache.get(mount);
+  if (found === undefined) cache.set(mount, (found = findCascades(mount)));
+  return found;
+}
+
+function findCascades(mount: ServedMount): readonly ServedMount[] {
+  const found = new Set<ServedMount>();
+  const add = (of: ServedMount): void => {
+    for (const each of of.referrers)
+      if (!found.has(each) && cascades(each, buildTableName(of.resource))) {
+        found.add(each);
+        add(each);
+      }
+  };
+  add(mount);
+  return [...found];
+}
+
+function cascades({ collection }: ServedMount, table: string): boolean {
+  return collection.columns.some(
+    ({ references }) => references?.collection === table && references.onDelete === "cascade",
+  );
 }

@@ -1,5 +1,4 @@
-import { catalogue, type ProblemCode } from "../../../core/problem/catalogue.ts";
-import { ownAmong, type AnyProblem } from "../../../core/problem/definition.ts";
+import { catalogue, ownAmong, type ProblemCode, type AnyProblem } from "../../../core/problem/catalogue.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
