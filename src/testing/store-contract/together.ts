@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { keyOf, type Change } from "../../store/store.ts";
 import {
   events,
+  findRecord,
   readId,
   insert,
   inserted,
+  matching,
   people,
   pets,
   visits,
@@ -82,6 +84,45 @@ export function promiseTogether(promises: Promises): void {
 
     assert.equal(await store.count(visits, where("id", "starts", "kept")), faults.length);
     assert.equal(await store.count(visits, where("id", "starts", "undone")), 0);
+  });
+
+  promises("rolls back a wrong value in a change that it has made before with a right value", async (store) => {
+    const nobody = where("name", "eq", "Nobody");
+    const add: Change = { kind: "add", collection: visits, key: "sum", column: "times", by: 1, values: { place: "x" } };
+    const pairs: readonly (readonly [right: Change, wrong: Change])[] = [
+      [insert(people, { name: "Ada", age: 36 }), insert(people, { name: 36, age: 36 })],
+      [insert(people, { name: "Ada", age: 36 }), insert(people, { name: "Ada", age: "36" })],
+      [insert(visits, { times: 1 }, "one"), insert(visits, { times: 1 }, 1)],
+      [insert(pets, { name: "Rex", person_id: 1 }), insert(pets, { name: "Rex", person_id: keyOf(7) })],
+      [
+        { kind: "update", collection: people, key: 1, values: { active: true } },
+        { kind: "update", collection: people, key: 1, values: { active: "true" } },
+      ],
+      [
+        { kind: "updateAll", collection: people, where: nobody, values: { age: 1 } },
+        { kind: "updateAll", collection: people, where: nobody, values: { age: 1.5 } },
+      ],
+      [
+        { kind: "deleteAll", collection: people, where: nobody },
+        { kind: "deleteAll", collection: people, where: where("name", "eq", 5) },
+      ],
+      [add, { ...add, values: { place: 5 } }],
+      [add, { ...add, by: 0.5 }],
+      [
+        { kind: "require", collection: people, where: nobody, atMost: 1, name: "few" },
+        { kind: "require", collection: people, where: nobody, atMost: -1, name: "few" },
+      ],
+    ];
+
+    for (const [at, [right, wrong]] of pairs.entries()) {
+      await written(store, right);
+      await assert.rejects(write(store, insert(visits, { times: 0 }, `undone ${at}`), wrong), TypeError, String(at));
+      await assert.rejects(write(store, wrong), TypeError, String(at));
+    }
+
+    assert.equal(await store.count(visits, where("id", "starts", "undone")), 0);
+    assert.deepEqual((await findRecord(store, visits, "sum"))!["times"], 2);
+    assert.deepEqual(await matching(store, null), ["Ada", "Ada"]);
   });
 
   promises("finishes all started writes when the store closes", async (store, { reopen }) => {
