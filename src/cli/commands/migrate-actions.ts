@@ -8,8 +8,7 @@ import {
   type Migrated,
   type Renamed,
 } from "../../service/system/migrate.ts";
-import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { formatTable, printError, show } from "../output.ts";
+import { CommandFailed, exits, UsageError, formatTable, printError, show } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requirePlace } from "../settings.ts";
 

@@ -6,8 +6,7 @@ import { pageScript, pageStyle, passkeyScript, type Asset } from "../../core/htm
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
-import { builtInEndpoint } from "../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../http/declarations/endpoint.ts";
 import { buildServedEndpoints } from "../../http/mount/endpoints.ts";
 import type { DataBody, Format, ProblemDocument } from "../../http/request/format.ts";
 import type { View } from "../../http/request/view.ts";

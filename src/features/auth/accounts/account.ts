@@ -1,10 +1,8 @@
 import type { Eventually } from "../../../core/eventually.ts";
 import type { Role } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { ifNoneMatch, notModified } from "../../../http/declarations/documentation.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { type ServedMount, type Prepared, type Write, mount } from "../../../http/declarations/mount.ts";
 import { storedOf } from "../../../http/declarations/table.ts";
 import { readRecord, updateRecord } from "../../../http/mount/endpoints.ts";

@@ -1,9 +1,8 @@
 import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { textSchema } from "../../../http/declarations/documentation.ts";
-import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";

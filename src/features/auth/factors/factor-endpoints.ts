@@ -1,9 +1,8 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import type { JSONSchema } from "../../../http/declarations/documentation.ts";
-import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";

@@ -1,7 +1,6 @@
 import type { Collection, Column, FoundColumnForm } from "../../store.ts";
-import type { Cell } from "./cell.ts";
 import type { Form } from "./form.ts";
-import type { CellRow, NamedRow, Statement } from "./script.ts";
+import type { Cell, CellRow, NamedRow, Statement } from "./script.ts";
 
 export type { Cell };
 

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { administrator, allOf, unlimited } from "../../../../access/permission/permission.ts";
 import { problem } from "../../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../../http/declarations/response.ts";
 import { updateAll } from "../../../../http/declarations/table.ts";
 import { requireStillKnown } from "../../../../http/identifying/identifying.ts";
