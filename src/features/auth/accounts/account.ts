@@ -121,9 +121,13 @@ const buildDocumentation = (account: Account) =>
 
 /** Mounts accounts as a resource of the accounts table. Its secret columns are hidden. */
 function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
-  const mounted = mount(account, { permission: { read: ownOrAny, update: changesAccount }, personal: true });
-  const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
-    write.kind === "update" ? prepareChange(parts, write) : {};
+  const mounted = mount(account, {
+    permission: { read: ownOrAny, update: changesAccount },
+    personal: true,
+    table: accountsCollection,
+    beforeWrite: (write: Write<Account>): Eventually<Prepared> =>
+      write.kind === "update" ? prepareChange(parts, write) : {},
+  });
   const noted = ["last_login_at"];
   const place = { parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
   const names = Object.keys(account.fields).filter((name) => name !== "current_password" && !(name in verified));
@@ -132,7 +136,7 @@ function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
     Object.fromEntries(
       [...names, ...(parts.gate.mail.step !== null ? Object.keys(verified) : [])].map((name) => [name, record[name]]),
     );
-  return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show, noted };
+  return { ...mounted, ...place, show, noted };
 }
 
 /** Returns the columns that a change of an account sets in addition to the sent fields. */

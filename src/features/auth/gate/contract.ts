@@ -277,3 +277,10 @@ export interface OutsideLogin {
 
 /** The way to log in that a request removes: a factor, or a row of an outside login. */
 export type LeavingWay = { readonly factor: StoredFactor } | { readonly collection: Collection; readonly id: Key };
+
+declare const otherLogin: unique symbol;
+
+/**
+ * The changes that keep another way to log in, for the transaction that removes one. Only `keepOtherLogin` makes them.
+ */
+export type OtherLogin = readonly Change[] & { readonly [otherLogin]: true };

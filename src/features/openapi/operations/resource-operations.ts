@@ -43,13 +43,12 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
   }),
   create: (subject) => ({
     ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
-    parameters: shared("IdempotencyKey", "PreferReturn"),
+    parameters: subject.mount.once === null ? shared("IdempotencyKey", "PreferReturn") : [],
     request: (mediaType) => (subject.mount.arrays ? buildDraftsMedia : buildDraftMedia)(subject, mediaType),
     responses: { 201: created(subject), ...later(subject) },
     problems: [
       "conflict",
-      "idempotency_mismatch",
-      "too_many_repeats",
+      ...(subject.mount.once === null ? (["idempotency_mismatch", "too_many_repeats"] as const) : []),
       ...problemsOfFields(subject),
       ...(subject.mount.deferral?.problems ?? []),
     ],
@@ -168,10 +167,11 @@ export function problemsOfState({ mount }: OperationSubject): readonly ProblemCo
 /** The problems of changes that a hook or an action returns. These changes may be in any table. */
 export const problemsOfChanges = ["taken", "referenced"] as const satisfies readonly ProblemCode[];
 
-function problemsOfFields({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
+function problemsOfFields({ mount: { resource, beforeWrite, maximum } }: OperationSubject): readonly ProblemCode[] {
   const options = Object.values(resource.fields).map((field) => field.options);
   return [
     ...(beforeWrite === null ? [] : problemsOfChanges),
+    ...(maximum === null ? [] : (["too_many"] as const)),
     ...(options.some(({ unique = false }) => unique !== false) ? (["taken"] as const) : []),
     ...(options.some(({ confidential }) => confidential === true) ? (["insecure_transport"] as const) : []),
   ];
@@ -227,8 +227,22 @@ export function exampleWithId(resource: Mount["resource"]): JSONObject | null {
 function created(subject: OperationSubject): JSONObject {
   const { mount, names } = subject;
   const record = ref("schemas", names.record);
+  if (mount.once !== null)
+    return answer(subject, "Created.", withIssued(mount.once.field, mount.resource, record), ["Location"]);
   const schema = mount.arrays ? { anyOf: [record, { type: "array", maxItems: MAX_LIMIT, items: record }] } : record;
   return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
+}
+
+/** Returns the schema of a new record with the member that only this response shows. */
+function withIssued(field: string, { fields }: Mount["resource"], record: JSONObject): JSONObject {
+  const { kind, options } = fields[field]!;
+  const { description = "Shown in this response only." } = options;
+  return {
+    allOf: [record],
+    type: "object",
+    properties: { [field]: { ...kind.schema, description } },
+    required: [field],
+  };
 }
 
 /**

@@ -158,8 +158,8 @@ function placedIn({ links }: ServedMount, { changes }: Transaction, outcome: Out
 }
 
 /**
- * Adds the changes of features to a write, for example a line of an audit trail. They are committed or rolled back
- * together.
+ * Adds the changes of features to a write, for example a line of an audit trail, and the check of the maximum of its
+ * mount. They are committed or rolled back together.
  */
 export async function withAlongside(
   mount: ServedMount,
@@ -167,8 +167,8 @@ export async function withAlongside(
   transaction: Transaction,
   writings: readonly WriteFacts[],
 ): Promise<Transaction> {
-  if (alongside.length === 0) return transaction;
-  const more: Change[] = [];
+  const more: Change[] = requireMaximums(mount, transaction, writings);
+  if (alongside.length === 0 && more.length === 0) return transaction;
   await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
     // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
     const { resource } = of.newer ?? of;
@@ -178,6 +178,29 @@ export async function withAlongside(
       for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
   return { ...transaction, changes: [...transaction.changes, ...more] };
+}
+
+/**
+ * Returns the changes that refuse the transaction if an owner would have more records than the mount allows. They are
+ * checked in the transaction after its writes, so that no other write can come between.
+ */
+function requireMaximums(
+  mount: ServedMount,
+  { changes }: Transaction,
+  writings: readonly WriteFacts[],
+): Extract<Change, { kind: "require" }>[] {
+  const required = new Map<string, Extract<Change, { kind: "require" }>>();
+  for (const [place, { at = place, before, of: { maximum, collection } = mount }] of writings.entries()) {
+    const change = changes[at];
+    if (maximum === null || (change?.kind !== "insert" && change?.kind !== "update")) continue;
+    const { per: column, records: atMost } = maximum;
+    const value = change.values[column];
+    const isKey = typeof value === "number" || typeof value === "string";
+    if (!isKey || before?.record[column] === value) continue;
+    const where = { column, operator: "eq", value } as const;
+    required.set(`${collection.name} ${value}`, { kind: "require", collection, where, atMost, name: "too_many" });
+  }
+  return [...required.values()];
 }
 
 /**

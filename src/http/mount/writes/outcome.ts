@@ -2,6 +2,7 @@ import { catalogue, ownAmong, type ProblemCode, type AnyProblem } from "../../..
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
+import type { Maximum } from "../../declarations/records.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { convertProblem } from "../older/translating.ts";
 import { findMount, referenced, notifyOperator } from "./referring.ts";
@@ -46,8 +47,13 @@ function refusalIn(outcome: Unwritten, mount: ServedMount, exchange: Exchange): 
       return referenced(by, exchange, by?.resource.plural ?? "");
     }
     case "refused":
+      if (outcome.name === "too_many" && mount.maximum !== null) return tooManyRecords(mount, mount.maximum);
       return problem(refusedAs(outcome.name, mount), { issues: outcome.issues ?? [] });
   }
+}
+
+function tooManyRecords({ resource: { plural } }: ServedMount, { per, records }: Maximum): Problem {
+  return problem("too_many", { detail: `At most ${records} ${plural} may have the same ${per}. Delete one first.` });
 }
 
 /** Returns the problem for a value that another record already has. */
