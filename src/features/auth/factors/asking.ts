@@ -2,12 +2,12 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { StoredFactor } from "../gate/contract.ts";
-import { pendingCookie } from "../gate/cookie.ts";
 import { RECOVERY } from "../gate/factors.ts";
 import type { GateParts, WaitingLogin } from "../gate/parts.ts";
 import { LIFE_MS, type PendingLogin } from "../gate/pending.ts";
 import { mustHaveFactor } from "../gate/policy.ts";
 import type { Account } from "../records/accounts.ts";
+import { setHostCookie } from "../requests/cookies.ts";
 
 /** The id and the kind of the proof by mail. */
 export const MAIL = "mail";
@@ -53,7 +53,7 @@ export async function stillNeeded(parts: GateParts, context: Context, waiting: W
     extensions: { login: byCookie ? described : { pending: name, ...described } },
     headers: [
       ["WWW-Authenticate", parts.challenge(call)],
-      ...(byCookie ? [pendingCookie(call, parts.cookie, name, login.expiresAt)] : []),
+      ...(byCookie ? [setHostCookie(call, parts.cookie, name, login.expiresAt)] : []),
     ],
   });
 }

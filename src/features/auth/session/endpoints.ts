@@ -26,10 +26,15 @@ import {
   loginTypes,
   logInWith,
 } from "../people/credentials.ts";
-import { refuseLoginCSRF, requireOneCookie } from "../requests/cookies.ts";
+import {
+  clearHostCookie,
+  hostCookieName,
+  setHostCookie,
+  refuseLoginCSRF,
+  requireOneCookie,
+} from "../requests/cookies.ts";
 import { userSchema } from "../requests/documentation.ts";
 import { wayBack } from "../requests/way-back.ts";
-import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** The dependencies of logins with a session cookie. */
@@ -187,7 +192,7 @@ const documentation = {
  * out.
  */
 function requireOwnCookie({ cookie }: SessionParts, context: Context): void {
-  requireOneCookie(context.call, sessionCookieName(context.call, cookie));
+  requireOneCookie(context.call, hostCookieName(context.call, cookie));
   context.requireSameSite();
 }
 
@@ -226,7 +231,7 @@ export async function startSession(parts: StartingParts, context: Context, admis
   requireInTime(context);
   refuseLoginCSRF(context);
   const { call } = context;
-  const before = call.cookie(sessionCookieName(call, parts.cookie)) ?? null;
+  const before = call.cookie(hostCookieName(call, parts.cookie)) ?? null;
   const created = await parts.sessions.create(admission, call, before);
   return sessionReply(parts, context, admission, created);
 }
@@ -257,7 +262,7 @@ async function sessionReply(
   created: { readonly id: string; readonly expiresAt: number },
 ): Promise<Reply> {
   const user = await parts.accounts.requireUser(userId);
-  const headers = [sessionCookie(call, parts.cookie, created.id, created.expiresAt)];
+  const headers = [setHostCookie(call, parts.cookie, created.id, created.expiresAt)];
   return started.reply(
     201,
     { user, expires_at: new Date(created.expiresAt).toISOString() },
@@ -289,9 +294,9 @@ function shownProofs({ proofs = [], level, authTime }: Identity) {
 }
 
 async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {
-  const cookie = requireOneCookie(call, sessionCookieName(call, parts.cookie));
+  const cookie = requireOneCookie(call, hostCookieName(call, parts.cookie));
   if (cookie !== null) await parts.sessions.end(cookie);
-  return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call, parts.cookie)] };
+  return { status: 204, cache: "no-store", headers: [clearHostCookie(call, parts.cookie)] };
 }
 
 async function logOutByForm(parts: SessionParts, context: Context): Promise<Reply> {
