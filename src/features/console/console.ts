@@ -16,6 +16,7 @@ import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
 import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
+import { LOGIN_PATH, SESSION_PATH, resolveLoginMethods } from "./login-methods.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
 import { drawWaitingLogin } from "./pages/factor-page.ts";
@@ -32,7 +33,6 @@ import { isRows } from "./pages/rows.ts";
 import { drawSession } from "./pages/session-page.ts";
 import { drawWhy } from "./pages/why-page.ts";
 import type { Drawing, Drawn, Labels, Site } from "./site.ts";
-import { LOGIN_PATH, SESSION_PATH, resolveWaysIn } from "./ways-in.ts";
 import { WHY_PATH, whyEndpoint } from "./why.ts";
 
 const policy =
@@ -150,7 +150,7 @@ function pageFormat(site: Site): Format {
     contentSecurityPolicy: policy,
     tagged: "by content",
     asksInPlaceOf: (challenge) =>
-      resolveWaysIn(site.facts()).password !== null && /^(?:basic|digest)\b/i.test(challenge),
+      resolveLoginMethods(site.facts()).password !== null && /^(?:basic|digest)\b/i.test(challenge),
     write: async (body, view) => writeFramed(site, view, await draw(site, body, view)),
     writeProblem: async (document: ProblemDocument, view) =>
       writeFramed(site, view, await drawProblem(site, view, document), document.request_id),

@@ -99,7 +99,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     paths.add(endpoint, describeOwn(endpoint, formats));
     yield;
   }
-  for (const [name, said] of Object.entries(tags)) explained.push({ name, description: said });
+  for (const [name, description] of Object.entries(tags)) explained.push({ name, description });
   const standard = {
     responses: problems.components(),
     parameters: { ...parameters, ...formatParameters(formats) },

@@ -41,8 +41,8 @@ export function describeMount(
     formats,
     names,
     tag,
-    one: { said: words(resource.name), written: pascalCase(...outer, resource.name) },
-    many: { said: words(resource.plural), written: pascalCase(...outer, resource.plural) },
+    one: { phrase: words(resource.name), written: pascalCase(...outer, resource.name) },
+    many: { phrase: words(resource.plural), written: pascalCase(...outer, resource.plural) },
   };
   const offered = Object.entries(places(resource)).filter(
     ([action]) => permissions[action as ResourceAction] !== undefined,

@@ -62,12 +62,12 @@ function fieldSchema(field: Field): JSONObject {
   const { kind, options } = field;
   const { optional, example, description } = options;
   const going = readDeprecation("field", options.deprecated);
-  const said =
+  const text =
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
     // A transient value is not stored, so null could not clear it. It is sent or left out.
     ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
-    ...withDeprecation(said, going),
+    ...withDeprecation(text, going),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }

@@ -12,7 +12,7 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { Collection } from "../../../store/store.ts";
 import { Admission } from "../gate/admission.ts";
 import type { OtherLogin } from "../gate/contract.ts";
-import { requireOtherLogin } from "../gate/ways.ts";
+import { requireOtherLogin } from "../gate/login-methods.ts";
 import type { EndingsContract } from "../people/contracts/endings.ts";
 import { requireActive } from "../records/accounts.ts";
 import { notActing } from "../requests/access.ts";

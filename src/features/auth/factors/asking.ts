@@ -134,10 +134,10 @@ async function findFurtherProofs(
 ): Promise<readonly FactorObject[]> {
   if (login.purpose !== "confirm") return [];
   // A browser opens the page of the provider, and names the waiting login by its cookie.
-  const finders = resolvePlace(parts, login) === "cookie" ? parts.outsideWays : [];
-  const ways = await Promise.all(finders.map((find) => find(context, account)));
+  const finders = resolvePlace(parts, login) === "cookie" ? parts.outsideConfirmations : [];
+  const found = await Promise.all(finders.map((find) => find(context, account)));
   const isByMail = await confirmsByMail(parts, account, login);
-  return [...ways.flat().map((way) => ({ ...way })), ...(isByMail ? [{ id: MAIL, kind: MAIL }] : [])];
+  return [...found.flat().map((each) => ({ ...each })), ...(isByMail ? [{ id: MAIL, kind: MAIL }] : [])];
 }
 
 /** True if a code by mail confirms the login: the account has neither a password nor a factor, and mail is on. */

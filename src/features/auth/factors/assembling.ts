@@ -55,7 +55,7 @@ export function assembleGate(host: Host, given: GivenParts): AssembledGate {
     factors: makeFactors(store),
     tries: makeFactorTries(store),
     outsideLogins: [{ collection: bindingsCollection }],
-    outsideWays: [],
+    outsideConfirmations: [],
     recovery: () => (gate.kinds.size === 0 ? null : (recovery ??= makeRecoveryCodes(host.secret))),
     factorPage: () => host.service().pages?.factor ?? null,
   };

@@ -94,11 +94,8 @@ export interface Dialect {
   compileTypeQuery(expression: string, table: string): string | null;
   /** Returns the quoted name of an existing table. */
   quoteTable(table: string): string;
-  /**
-   * Returns SQL that makes the statement fail. The expression has the type of the column. `said` is SQL for the
-   * message.
-   */
-  fail(said: string, column: Column): string;
+  /** Returns SQL that makes the statement fail with the text of another SQL. The type is that of the column. */
+  fail(message: string, column: Column): string;
   /**
    * The SQL for the revision of a row in an existing table. `database` is the number that the database stores for each
    * row, or null if it stores none. `digest` returns a digest of some columns.

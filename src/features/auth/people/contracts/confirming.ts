@@ -2,8 +2,8 @@ import type { Reply } from "../../../../core/call/call.ts";
 import type { Proof } from "../../../../core/identity.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import type {
-  FindOutsideWays,
-  LeavingWay,
+  FindOutsideConfirmations,
+  RemovedLoginMethod,
   Notify,
   OtherLogin,
   OutsideLogin,
@@ -35,7 +35,7 @@ export interface ConfirmingContract {
    */
   requireProof(context: Context, account: Account, password: string | undefined): Promise<void>;
   /** Registers the pages of another party where users confirm a login. Called in `setUp`. */
-  registerOutsideConfirmation(find: FindOutsideWays): void;
+  registerOutsideConfirmation(find: FindOutsideConfirmations): void;
   /**
    * Returns the confirmation that the cookie of a request names. Ends the request (401 `login_expired`) if there is
    * none.
@@ -56,7 +56,7 @@ export interface ConfirmingContract {
    * (409 `last_login`) if there is no other way. Put these changes before the change that removes the way to log in.
    * `program`: the removed credential is for a program, so no person loses a way to log in.
    */
-  keepOtherLogin(account: Account, leaving: LeavingWay | "program"): Promise<OtherLogin>;
+  keepOtherLogin(account: Account, leaving: RemovedLoginMethod | "program"): Promise<OtherLogin>;
   /** Returns the changes that end the logins that began with a removed way to log in. */
   readonly endLoginsBy: Revocations["endLoginsBy"];
   /** Registers a sender of notices. Called in `setUp`. */

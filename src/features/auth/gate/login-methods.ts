@@ -2,7 +2,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import { OVERTAKEN, type Change, type Where } from "../../../store/store.ts";
 import { accountsCollection, type Account } from "../records/accounts.ts";
 import { equals, ofUser } from "../records/conditions.ts";
-import type { LeavingWay, OtherLogin, OutsideLogin } from "./contract.ts";
+import type { RemovedLoginMethod, OtherLogin, OutsideLogin } from "./contract.ts";
 import { factorsCollection, makeFactors } from "./factors.ts";
 import type { GateParts } from "./parts.ts";
 
@@ -17,7 +17,7 @@ type Parts = Pick<GateParts, "store" | "gate" | "outsideLogins">;
 export async function keepOtherLogin(
   parts: Parts,
   account: Account,
-  leaving: LeavingWay | "program",
+  leaving: RemovedLoginMethod | "program",
 ): Promise<OtherLogin> {
   // No person logs in with the credential of a program.
   if (leaving === "program") return markOtherLogin([]);
@@ -50,7 +50,7 @@ export function requireOtherLogin(changes: OtherLogin): readonly Change[] {
  * require it to stay: if another request removes it first, the transaction is refused as `OVERTAKEN`. Returns null if
  * the account has none.
  */
-export async function findWay(parts: Parts, account: Account): Promise<readonly Change[] | null> {
+export async function findLoginMethod(parts: Parts, account: Account): Promise<readonly Change[] | null> {
   const found = await findFurther(parts, account, null);
   return found === null ? null : [{ kind: "require", ...found, atLeast: 1, name: OVERTAKEN }];
 }
@@ -59,14 +59,14 @@ export async function findWay(parts: Parts, account: Account): Promise<readonly 
 async function findFurther(
   parts: Parts,
   account: Account,
-  leaving: LeavingWay | null,
+  leaving: RemovedLoginMethod | null,
 ): Promise<FurtherLoginRows | null> {
   return (await findOutsideLogin(parts, account, leaving)) ?? (await findPasskey(parts, account, leaving));
 }
 
 type FurtherLoginRows = Pick<OutsideLogin, "collection"> & { readonly where: Where };
 
-async function findOutsideLogin({ store, outsideLogins }: Parts, { id }: Account, leaving: LeavingWay | null) {
+async function findOutsideLogin({ store, outsideLogins }: Parts, { id }: Account, leaving: RemovedLoginMethod | null) {
   for (const { collection, where } of outsideLogins) {
     const isLeaving = leaving !== null && "collection" in leaving && leaving.collection === collection;
     const others: Where = {
@@ -85,7 +85,7 @@ async function findOutsideLogin({ store, outsideLogins }: Parts, { id }: Account
 async function findPasskey(
   { store, gate }: Parts,
   { id }: Account,
-  leaving: LeavingWay | null,
+  leaving: RemovedLoginMethod | null,
 ): Promise<FurtherLoginRows | null> {
   const all = await makeFactors(store).list(id);
   const other = all.find(
