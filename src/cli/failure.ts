@@ -3,9 +3,8 @@ import type { Issue } from "../door/http.ts";
 import { DeclarationError } from "../door/resources.ts";
 import { MigrationNeeded, StoreSetupError } from "../door/stores.ts";
 import { ConfigError } from "../service/settings/error.ts";
-import { CommandFailed, exits, describeError, UsageError } from "./exit.ts";
 import { missingConfigHint } from "./missing-config.ts";
-import { createPainter, printError } from "./output.ts";
+import { CommandFailed, exits, describeError, UsageError, createPainter, printError } from "./output.ts";
 
 /** Returns true if the settings are wrong, or if they do not fit the database or the key file. */
 export function isAboutSettings(

@@ -5,8 +5,7 @@ import { formatDeclarations } from "../service/inspecting/inspect.ts";
 import { readErrorCode } from "../service/settings/error.ts";
 import type { Database } from "../service/settings/values.ts";
 import { assembleFor } from "../service/system/migrate.ts";
-import { CommandFailed, describeError } from "./exit.ts";
-import { show } from "./output.ts";
+import { CommandFailed, describeError, show } from "./output.ts";
 import { requirePlace } from "./settings.ts";
 
 /** The options of `latchkey db inspect`. */

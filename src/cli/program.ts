@@ -12,8 +12,7 @@ import { addSessionCommands } from "./commands/session-commands.ts";
 import { addTokenCommands } from "./commands/token-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addCompletionCommand } from "./completion/completion-command.ts";
-import { exits } from "./exit.ts";
-import { createPainter, printError } from "./output.ts";
+import { exits, createPainter, printError } from "./output.ts";
 
 /** Runs a command. Returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {

@@ -1,8 +1,7 @@
 import type { Account } from "../door/auth.ts";
 import type { Observation } from "../door/ops.ts";
 import type { Operator } from "../service/system/operator.ts";
-import { CommandFailed, describeError } from "./exit.ts";
-import { printError } from "./output.ts";
+import { CommandFailed, describeError, printError } from "./output.ts";
 
 /** Opens the store with the settings of the service, runs a task, and closes the store. */
 export async function withOperator<T>(

@@ -164,6 +164,7 @@ function createCore(options: ServiceOptions, common: Common, find: RoutedService
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).deriveEach("cursor")),
     stateTag: stateTags(secret?.deriveOldest("etag") ?? new Uint8Array()),
     revisionTags: makeRevisionTags(now),
+    secret,
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),

@@ -48,7 +48,7 @@ export function buildFacts(
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     asksForFactors: all.some(({ standing }) => standing !== undefined),
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
-    waysIn: all.flatMap(({ waysIn = [] }) => waysIn),
+    loginLinks: all.flatMap(({ loginLinks = [] }) => loginLinks),
     async findLinkUser(link) {
       for (const { findLinkUser } of all) {
         const user = (await findLinkUser?.(link)) ?? null;

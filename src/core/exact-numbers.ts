@@ -117,8 +117,19 @@ function parseUnescaped({ json, names }: Unescaped): unknown {
   return names.size === 0 ? JSON.parse(json) : JSON.parse(json, (_, value: unknown) => renamed(value, names));
 }
 
+/** Returns true if the name of a member has an escape. Looks only at the strings that have one. */
+function hasEscapedName(text: string): boolean {
+  for (let escape = text.indexOf("\\"); escape !== -1;) {
+    const end = positionAfterString(text, escape - 1);
+    NAME_FOLLOWS.lastIndex = end;
+    if (NAME_FOLLOWS.test(text)) return true;
+    escape = text.indexOf("\\", end);
+  }
+  return false;
+}
+
 function withoutEscapedNames(text: string): Unescaped {
-  if (!text.includes("\\")) return { json: text, names: noNames };
+  if (!hasEscapedName(text)) return { json: text, names: noNames };
   let mark = "\uf8ff";
   while (text.includes(mark)) mark += mark;
   const names = new Map<string, string>();

@@ -23,6 +23,7 @@ export { identityProviders, type IdentityProvidersOptions } from "../features/au
 export { providersMistakes, type IdentityProviderDeclaration } from "../features/auth/openid/declaration.ts";
 export type { ProviderFetch } from "../features/auth/openid/network.ts";
 export { verifiedEmail } from "../features/auth/verified-email/feature.ts";
+export { mountCredentials, type Admitted, type CredentialOptions } from "../features/auth/credentials/credentials.ts";
 export { namedKeys } from "../features/auth/keys/feature.ts";
 export { remoteUserLogin, type RemoteUserLoginOptions } from "../features/auth/remote-user/feature.ts";
 export { mailbox, type MailboxOptions } from "../features/auth/mailbox/feature.ts";
@@ -73,18 +74,19 @@ export type {
   FactorAnswer,
   FactorKind,
   FactorSuccess,
-  FindOutsideWays,
+  FindOutsideConfirmations,
   FirstProof,
   FirstProofBody,
   FirstStep,
   HeldLogin,
-  LeavingWay,
+  RemovedLoginMethod,
   LoginAttempt,
   MailStep,
   Notice,
   Notify,
+  OtherLogin,
   OutsideLogin,
-  OutsideWay,
+  OutsideConfirmation,
   SecondFactorRule,
   StoredFactor,
   WaitingConfirmation,

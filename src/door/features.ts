@@ -14,7 +14,7 @@ export type {
   Parts,
   ServiceFacts,
   Upkeep,
-  WayIn,
+  LoginLink,
 } from "../feature/feature.ts";
 export { outbox, type OutboxOptions } from "../features/outbox/outbox.ts";
 export { JobError } from "../features/outbox/contract.ts";

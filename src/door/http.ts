@@ -40,7 +40,7 @@ export {
   type ResponseShape,
   type ResponseValue,
 } from "../http/declarations/response.ts";
-export type { AnyProblem, ProblemDefinition } from "../core/problem/definition.ts";
+export type { AnyProblem, ProblemDefinition } from "../core/problem/catalogue.ts";
 export type { ExtensionMember, ExtensionMembers, ExtensionsOf } from "../core/problem/extensions.ts";
 export { Problem, type Issue, type ProblemOptions } from "../core/problem/problem.ts";
 export type { TraceContext } from "../core/headers/traceparent.ts";

@@ -23,6 +23,7 @@ export {
 } from "../resource/kinds/column-kinds.ts";
 export { array, type ArrayOptions } from "../resource/kinds/lists.ts";
 export { references, type NamedReferencesOptions, type ReferencesOptions } from "../resource/kinds/references.ts";
+export { shownOnce, type ShownOnceOptions } from "../resource/kinds/shown-once.ts";
 export { number, type NumberOptions } from "../resource/kinds/numbers.ts";
 export { url } from "../resource/kinds/texts.ts";
 export { date, updatedAt, type UpdatedAtOptions } from "../resource/kinds/times.ts";
@@ -76,5 +77,6 @@ export type { ActionResult } from "../http/declarations/given.ts";
 export type { CollectionAction, CollectionCall, RecordAction, RecordCall } from "../http/declarations/action.ts";
 export { requireDraft, type Target } from "../http/mount/writes/drafting.ts";
 export { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
+export { findByToken, type FoundByToken } from "../http/mount/find-by-token.ts";
 export { readRecord, updateRecord } from "../http/mount/endpoints.ts";
 export { declarationMistakes, type Declared } from "../http/declarations/declared.ts";

@@ -2,7 +2,7 @@ import { joinSchemes } from "../access/scheme/joining.ts";
 import { claimedTwice } from "../access/scheme/presented.ts";
 import type { Scheme } from "../access/scheme/scheme.ts";
 import { suggestion } from "../core/checking/nearest.ts";
-import { ownAmong, type ProblemDefinition } from "../core/problem/definition.ts";
+import { ownAmong, type ProblemDefinition } from "../core/problem/catalogue.ts";
 import { isReadBy } from "../http/body/readable.ts";
 import type { Mount } from "../http/declarations/mount.ts";
 import { formType } from "../http/formats/form.ts";

@@ -105,6 +105,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
           ...permissionMistakes(all),
           ...unreadTypes(all, surroundings.xml),
           ...mistakesTogether(all),
+          ...(surroundings.secret === null ? secretsNeeded(all) : []),
           ...all.flatMap(({ parts }) => collectNeeds(parts).flatMap((each) => unmetNeeds(each, features))),
         ]),
   );
@@ -130,6 +131,13 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
     ...misplacedMounts(assembled.mounts),
     ...all.flatMap(({ name, parts }) => findMistakes(parts, assembled).map((each) => `feature ${name}: ${each}`)),
   ];
+}
+
+/** Returns a mistake for each mount that shows a value once, because the digests need a secret that stays the same. */
+function secretsNeeded(all: readonly NamedParts[]): readonly string[] {
+  return combineLists(all.map(({ parts }) => parts)).mounts.flatMap(({ resource: { path }, once }) =>
+    once === null ? [] : [`${path} shows ${once.field} once, and its digest needs a secret: createService({ secret })`],
+  );
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Eventually } from "../core/eventually.ts";
 import type { Look } from "../core/html/look.ts";
 import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
-import type { ProblemDefinition } from "../core/problem/definition.ts";
+import type { ProblemDefinition } from "../core/problem/catalogue.ts";
 import type { Tracer } from "../core/tracer.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import type { Endpoint } from "../http/declarations/endpoint.ts";
@@ -76,7 +76,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   /** The look of all pages, with the name of the service. If several features have a look, the first one counts. */
   readonly look?: Look;
   /** Additional ways to log in that the login page shows, for example one for each identity provider. */
-  readonly waysIn?: readonly WayIn[];
+  readonly loginLinks?: readonly LoginLink[];
   /**
    * Finds the user of a link in a mail, for the page that the link leads to. If several features find a user, the first
    * one counts.
@@ -121,7 +121,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
 }
 
 /** A way to log in that begins with a link or a button of the login page. */
-export interface WayIn {
+export interface LoginLink {
   /** The text of the button. */
   readonly title: string;
   /**
@@ -228,7 +228,7 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   /** The look of pages. Null if no feature has one. */
   readonly look: Look | null;
   /** The additional ways to log in, from all features. */
-  readonly waysIn: readonly WayIn[];
+  readonly loginLinks: readonly LoginLink[];
   /** Finds the user of a link in a mail, from the features that send such links. */
   readonly findLinkUser: FindLinkUser;
   /** The pages of accounts. Null if no feature has them. */

@@ -56,7 +56,7 @@ export const partsMembers: Readonly<Record<keyof Parts, ValueCheck>> = {
   ),
   look: optional(buildObjectCheck(lookMembers, "it has to be how pages look: a title and a style")),
   pages: optional(buildObjectCheck(pagesMembers, "it has to be the paths of the pages of accounts")),
-  waysIn: optional((value) =>
+  loginLinks: optional((value) =>
     Array.isArray(value) &&
     value.every((each) => isObject(each) && isText(each["title"]) && isText(each["href"]) && PATH.test(each["href"]))
       ? null

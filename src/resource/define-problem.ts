@@ -9,8 +9,7 @@ import {
   unknownMembers,
 } from "../core/checking/members.ts";
 import { made } from "../core/copy.ts";
-import { catalogue } from "../core/problem/catalogue.ts";
-import type { ProblemDefinition } from "../core/problem/definition.ts";
+import { catalogue, type ProblemDefinition } from "../core/problem/catalogue.ts";
 import { standardMembers } from "../core/problem/extensions.ts";
 import type { Fields } from "./declaration/declaration.ts";
 import type { Field } from "./declaration/field.ts";

@@ -161,6 +161,13 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     );
   for (const field of search) at(`search ${field}`, searched(field, searchMistakes));
   for (const [field, until] of Object.entries(removed)) at(`removed ${field}`, removedMistakes(field, until, fields));
+  const once = Object.entries(sound).filter(([, { kind }]) => kind.once !== undefined);
+  for (const [field, { kind }] of once)
+    if (Object.hasOwn(fields, kind.once!.column))
+      at(`field ${field}`, [
+        `its digest is in the column ${kind.once!.column}, which is a field too; name another column`,
+      ]);
+  if (once.length > 1) mistakes.push("a record has one field of shownOnce(), whose beginning is its id; keep one");
   for (const [field, { options }] of Object.entries(sound))
     at(`field ${field}`, renamedMistakes(options.renamedFrom, fields, removed));
   if (search.length > 0 && Object.hasOwn(filters, "search"))
@@ -242,6 +249,7 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   if (!isSnakeCase(name)) mistakes.push("the name must be lower-case words joined by underscores, like unit_price");
   if (name === "id") mistakes.push("every record has an id already; leave it out of the fields");
   mistakes.push(...reservedMistakes(name));
+  if (kind.once !== undefined) return mistakes;
   if (options.readOnly === true && options.writeOnly === true)
     mistakes.push("readOnly and writeOnly exclude each other; keep one");
   if (options.transient === true && options.writeOnly !== true)

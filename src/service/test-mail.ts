@@ -55,13 +55,13 @@ function describePlace({ target, password }: MailSettings): string {
 /** Describes a failure: what the server said, or why it cannot be reached. */
 function describeFailure(error: unknown): string {
   const { code = "", response = "" } = error instanceof Error ? (error as { code?: unknown; response?: unknown }) : {};
-  const said = typeof response === "string" && response !== "" ? `: ${response}` : "";
+  const reply = typeof response === "string" && response !== "" ? `: ${response}` : "";
   switch (code) {
     case "EAUTH":
-      return `The server refused the login${said}`;
+      return `The server refused the login${reply}`;
     case "EENVELOPE":
     case "EMESSAGE":
-      return `The server refused the mail${said}`;
+      return `The server refused the mail${reply}`;
     case "ETLS":
       return "The server offers no STARTTLS, or the connection could not be encrypted. Only a loopback address is allowed without it";
     case "ENOTFOUND":

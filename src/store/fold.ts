@@ -33,6 +33,17 @@ export function caseFold(text: string): string {
   return folded === lower ? lower : composed(folded);
 }
 
+const ASCII_FORMS = [...letterForms.values()].filter((letter) => letter < "\u0080");
+const MAY_BE_FORMS = new RegExp(`[^\\0-\\x7f]|[${ASCII_FORMS.join("")}]`, "i");
+
+/**
+ * True if lower case and `caseFold` make the same texts equal to this one. True for ASCII without the letters that
+ * `letterForms` makes: only `s`, which `ſ` folds to.
+ */
+export function isAlikeInFoldings(text: string): boolean {
+  return !MAY_BE_FORMS.test(text);
+}
+
 /** Folds a text in the form that the folded copy of this column has. */
 export function foldFor({ unique }: Pick<Column, "unique">, text: string): string {
   return unique === "folded" ? fold(text) : caseFold(text);

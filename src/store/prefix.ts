@@ -3,10 +3,12 @@
  * after them.
  */
 export function findTextAfterPrefix(prefix: string): string | null {
-  const points = Array.from(prefix, (character) => character.codePointAt(0)!);
-  while (points.at(-1) === 0x10ffff) points.pop();
-  const last = points.pop();
-  if (last === undefined) return null;
-  // The code points from U+D800 to U+DFFF are surrogates and not characters.
-  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+  for (let end = prefix.length; end > 0;) {
+    const start = end - ((prefix.codePointAt(end - 2) ?? 0) > 0xffff ? 2 : 1);
+    const last = prefix.codePointAt(start)!;
+    // The code points from U+D800 to U+DFFF are surrogates and not characters.
+    if (last !== 0x10ffff) return prefix.slice(0, start) + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
+    end = start;
+  }
+  return null;
 }

@@ -28,6 +28,9 @@ const equal = [
   ["ǰſ", "J̌S", "J̌ſ"],
 ] as const;
 
+/** Spellings that lower case makes equal, of a name that no other lower case can equal. */
+const alike = ["grace", "GRACE", "gRaCe"] as const;
+
 /** Spellings that are different names, although other foldings make them equal. */
 const different = [
   ["ß", "ss"],
@@ -92,7 +95,7 @@ test("refuses a new name that equals another in any case, whoever chooses it and
   const api = await serve(t, { config: { registration: "open" } });
   const ann = await api.user("Ann");
   const proof = { current_password: ann.password };
-  for (const [first, ...others] of equal) {
+  for (const [first, ...others] of [...equal, alike]) {
     const owner = await create201(api, first);
     for (const other of others) {
       const attempts = {
@@ -137,7 +140,7 @@ test("gives a name to one of several users who choose it at once, in two service
   const { url } = await sharedDatabase(t);
   const settings = { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that both of the services know" };
   const services = [await serve(t, { settings }), await serve(t, { settings })];
-  for (const names of equal) {
+  for (const names of [...equal, alike]) {
     const replies = await Promise.all(
       [...names, ...names].map((name, at) => services[at % 2]!.post("/users", newcomer(name), services[0]!.admin)),
     );
@@ -157,6 +160,24 @@ test("gives a name free again after its owner has another one or is deleted", as
   const second = await create201(api, "smith");
   assert.equal((await api.delete(`/users/${second}`, api.admin)).status, 204);
   assert.equal((await create(api, "ſMITH")).status, 201);
+});
+
+test("stores the case folding of names that another lower case can equal, and of no others", async (t) => {
+  const api = await serve(t);
+  const id = await create201(api, "grace");
+  const expected = { grace: [], ſmith: ["smith"], GRACE: [], Smith: ["smith"], αΣ: ["ασ"], "\u212A": ["k"], k: [] };
+  for (const [username, folded] of Object.entries(expected)) {
+    await api.patch(`/users/${id}/account`, { username }, api.admin);
+    const where = { column: "user_id", operator: "eq", value: id } as const;
+    const rows = await api.service.store.list({ collection: namesCollection, where, sort: [], limit: 2 });
+    assert.deepEqual(
+      rows.map(({ record }) => record["username"]),
+      folded,
+      username,
+    );
+    for (const spelling of [username, username.toLowerCase(), username.toUpperCase()])
+      assert.deepEqual(problemOf(await create(api, spelling)), taken, spelling);
+  }
 });
 
 test("refuses names that are equal in any case in an import, also within the file", async (t) => {

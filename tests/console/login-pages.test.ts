@@ -138,7 +138,7 @@ test("shows a message for a passkey that is not accepted", async (t) => {
 test("adds a button for each login method of a feature", async (t) => {
   const company = defineFeature({
     name: "company",
-    setUp: () => ({ offer: null, waysIn: [{ title: "<Company>", href: "/api/login/company/start" }] }),
+    setUp: () => ({ offer: null, loginLinks: [{ title: "<Company>", href: "/api/login/company/start" }] }),
   });
   const api = await serve(t, { config: { features: [company] } });
 

@@ -716,6 +716,16 @@ export const slips: readonly Slip[] = [
     /storeNamedKeys: there is no option secrt; did you mean secret\?/,
   ),
   made(
+    `shownOnce({ ownr: "user_id" })`,
+    /'ownr'.*Did you mean.*'owner'/,
+    /shownOnce: there is no option ownr; did you mean owner\?/,
+  ),
+  made(
+    `mountCredentials(never(), books, { maximm: 1 })`,
+    /'maximm'.*Did you mean.*'maximum'/,
+    /mountCredentials: there is no option maximm; did you mean maximum\?/,
+  ),
+  made(
     `accessTokens({ kyes: never(), issuer: "a", lifetimeSeconds: 1, revocations: never() })`,
     /'kyes'/,
     /accessTokens: there is no option kyes; did you mean keys\?/,

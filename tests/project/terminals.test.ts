@@ -4,9 +4,8 @@ import path from "node:path";
 import { Writable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { peopleLog } from "../../src/cli/dev/people-log.ts";
-import { CommandFailed } from "../../src/cli/exit.ts";
 import { printFailure } from "../../src/cli/failure.ts";
-import { print, printError, show, showList } from "../../src/cli/output.ts";
+import { CommandFailed, print, printError, show, showList } from "../../src/cli/output.ts";
 import { makeLog, type Observation } from "../../src/door/ops.ts";
 import { guardObserver } from "../../src/feature/observers.ts";
 import { printFaults } from "../../src/features/ops/log/print-faults.ts";
@@ -81,6 +80,6 @@ test("writes to standard output and error only in the few files that make text s
     "cli/serving/ending.ts",
     "core/standard-error.ts",
     // The seed of a test, a number.
-    "testing/factories/random.ts",
+    "testing/factories/factory.ts",
   ]);
 });

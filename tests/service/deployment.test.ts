@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { exits } from "../../src/cli/exit.ts";
+import { exits } from "../../src/cli/output.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import { settingsTable } from "../../src/service/settings/table.ts";
 

@@ -88,6 +88,7 @@ const exemptNames = new Set([
   "createLatchkey",
   "declarationMistakes",
   "defineConfig",
+  "findByToken",
   "firstGeneration",
   "formatCSVLine",
   "formatClearedCookie",

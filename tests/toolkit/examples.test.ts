@@ -55,6 +55,38 @@ test("lists, creates, reads, changes and removes records in an example of at mos
   assert.equal((await fetch(`${books}/1`)).status, 404);
 });
 
+test("offers API keys of a product's own kind in an example of at most forty lines", async (t) => {
+  const home = await run(t, "agent-keys.ts");
+  assert.ok(countLines("agent-keys.ts") <= 40);
+  const user = { name: "Ann", email: "ann@example.com", password: "a long enough one" };
+  const basic = `Basic ${Buffer.from(`${user.email}:${user.password}`).toString("base64")}`;
+  const ask = async (method: string, path: string, headers: Readonly<Record<string, string>>, body?: object) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    return fetch(`${home}${path}`, { method, headers: { ...headers, ...(body === undefined ? {} : json) }, ...sent });
+  };
+  assert.equal((await ask("POST", "/users", {}, user)).status, 201);
+
+  const made = await ask("POST", "/agent_keys", { authorization: basic }, {});
+  const { id, key } = (await made.json()) as { readonly id: string; readonly key: string };
+
+  assert.equal(made.status, 201);
+  assert.equal((await ask("POST", "/reports", { "x-agent-key": key })).status, 204);
+  for (const [method, path] of [
+    ["GET", "/agent_keys"],
+    ["GET", `/agent_keys/${id}`],
+  ] as const)
+    assert.ok(!(await (await ask(method, path, { authorization: basic })).text()).includes(key));
+  assert.equal((await ask("POST", "/agent_keys", { "x-agent-key": key }, {})).status, 403);
+  assert.equal((await ask("DELETE", `/agent_keys/${id}`, { "x-agent-key": key })).status, 403);
+  const status = async () => (await ask("POST", "/agent_keys", { authorization: basic }, {})).status;
+  assert.deepEqual(
+    [await status(), await status(), await status(), await status(), await status()],
+    [201, 201, 201, 201, 409],
+  );
+  assert.equal((await ask("DELETE", `/agent_keys/${id}`, { authorization: basic })).status, 204);
+  assert.equal((await ask("POST", "/reports", { "x-agent-key": key })).status, 403);
+});
+
 test("serves two versions of an API from one table", async (t) => {
   const service = await run(t, "two-versions.ts");
   const ask = async (method: string, path: string, body?: object) => {

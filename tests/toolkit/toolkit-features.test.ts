@@ -364,12 +364,12 @@ test("reports a value that is not a feature, and a feature whose setUp returns n
     );
 });
 
-test("collects the login links (`waysIn`) of all features, and refuses paths that lead to another site", async (t) => {
+test("collects the login links (`loginLinks`) of all features, and refuses paths that lead to another site", async (t) => {
   const featureWith = (name: string, href: string) =>
-    defineFeature({ name, setUp: () => ({ offer: null, waysIn: [{ title: name, href }] }) });
+    defineFeature({ name, setUp: () => ({ offer: null, loginLinks: [{ title: name, href }] }) });
   const reader = defineFeature({
     name: "reader",
-    setUp: ({ service }) => ({ offer: { read: () => service().waysIn } }),
+    setUp: ({ service }) => ({ offer: { read: () => service().loginLinks } }),
   });
   const features = [featureWith("one", "/api/login/one/start"), reader, featureWith("two", "/two")];
   const service = await serve(t, { features });
@@ -386,5 +386,5 @@ test("collects the login links (`waysIn`) of all features, and refuses paths tha
     "/a?next=/b",
     "",
   ])
-    assert.match((await collectMistakes({ features: [featureWith("bad", href)] })).join(), /waysIn.*path/, href);
+    assert.match((await collectMistakes({ features: [featureWith("bad", href)] })).join(), /loginLinks.*path/, href);
 });

@@ -14,7 +14,7 @@ let service: ObservedService;
 const mails = mkdtempSync(path.join(tmpdir(), "mails-"));
 const company = defineFeature({
   name: "company",
-  setUp: () => ({ offer: null, waysIn: [{ title: "Company", href: "/api/login/company/start" }] }),
+  setUp: () => ({ offer: null, loginLinks: [{ title: "Company", href: "/api/login/company/start" }] }),
 });
 
 before(async () => {

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { CommandFailed } from "../exit.ts";
-import { show, type Output } from "../output.ts";
+import { CommandFailed, show, type Output } from "../output.ts";
 import { requireUserId, withOperator } from "../with-operator.ts";
 
 interface BindOptions extends Output {

@@ -13,8 +13,7 @@ import {
   type Restored,
 } from "../../service/system/databases.ts";
 import { requireLastingStore } from "../../service/system/operator.ts";
-import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { show, showList, type Output, type ItemMembers } from "../output.ts";
+import { CommandFailed, exits, UsageError, show, showList, type Output, type ItemMembers } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requireSettings } from "../settings.ts";
 import { withOperator } from "../with-operator.ts";

@@ -2,8 +2,7 @@ import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Service } from "../../door/index.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
-import { CommandFailed } from "../exit.ts";
-import { print, showList } from "../output.ts";
+import { CommandFailed, print, showList } from "../output.ts";
 import { listRoutes } from "../routes.ts";
 
 /** Adds `latchkey routes` and `latchkey openapi`, which describe the service. They need no database. */

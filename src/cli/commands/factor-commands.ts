@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { Operator } from "../../service/system/operator.ts";
-import { CommandFailed } from "../exit.ts";
-import { show, showList, type Output, type ItemMembers } from "../output.ts";
+import { CommandFailed, show, showList, type Output, type ItemMembers } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 
 /** Adds `latchkey user factor …`, for a user who has lost a second factor. */

@@ -8,9 +8,8 @@ import type { ImportLine, RefusedLine } from "../../service/records/import-users
 import { parseId } from "../../service/records/read-record.ts";
 import { formatResourceName } from "../../service/records/resource-names.ts";
 import type { Operator } from "../../service/system/operator.ts";
-import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { importError, openRecordFile, type ImportFile } from "../input/import-file.ts";
-import { print, printError } from "../output.ts";
+import { CommandFailed, exits, UsageError, print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requireAccount, withOperator } from "../with-operator.ts";
 import { requireFormat, requireResource } from "./record-actions.ts";

@@ -1,8 +1,7 @@
 import type { ImportLine, RefusedLine } from "../../service/records/import-users.ts";
 import type { Operator } from "../../service/system/operator.ts";
-import { exits, UsageError } from "../exit.ts";
 import { importError, openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
-import { print, printError } from "../output.ts";
+import { exits, UsageError, print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { describeFirstAdministrator } from "../serving/banner.ts";
 import { withOperator } from "../with-operator.ts";

@@ -1,7 +1,6 @@
 import { ConfigError } from "../../service/settings/error.ts";
 import { findSecret } from "../../service/settings/own-secret.ts";
 import type { Readings } from "../../service/settings/reading.ts";
-import { CommandFailed } from "../exit.ts";
 import {
   changeKeyFile,
   derivedKey,
@@ -11,7 +10,7 @@ import {
   describeState,
   type StoredKey,
 } from "../input/key-file.ts";
-import { show, showList, type Output } from "../output.ts";
+import { CommandFailed, show, showList, type Output } from "../output.ts";
 import { requireSettings } from "../settings.ts";
 
 /** The options of `latchkey key new`. */

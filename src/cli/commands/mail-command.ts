@@ -2,8 +2,7 @@ import type { Command } from "commander";
 import { ConfigError } from "../../service/settings/error.ts";
 import { readMail } from "../../service/settings/read-mail.ts";
 import { isAddress, sendTestMail } from "../../service/test-mail.ts";
-import { CommandFailed, UsageError } from "../exit.ts";
-import { show, type Output } from "../output.ts";
+import { CommandFailed, UsageError, show, type Output } from "../output.ts";
 import { requireSettings } from "../settings.ts";
 
 /** Adds `latchkey mail …`. */

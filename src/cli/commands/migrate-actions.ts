@@ -8,8 +8,7 @@ import {
   type Migrated,
   type Renamed,
 } from "../../service/system/migrate.ts";
-import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { formatTable, printError, show } from "../output.ts";
+import { CommandFailed, exits, UsageError, formatTable, printError, show } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requirePlace } from "../settings.ts";
 
@@ -90,12 +89,12 @@ function exitFor({ obstacles, renames, tables }: Plan): number {
 async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
   if (renames.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) return [];
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const said: Renamed[] = [];
+  const confirmed: Renamed[] = [];
   try {
     for (const rename of renames) {
       const { table, from, to } = rename;
       const answer = await terminal.question(visible(`Is ${table}.${to} the new name of ${table}.${from}? [y/n] `));
-      if (/^y(es)?$/i.test(answer.trim())) said.push(rename);
+      if (/^y(es)?$/i.test(answer.trim())) confirmed.push(rename);
       else
         throw new CommandFailed(
           `Then declare the removal of the old column: removed: { ${from}: "…" }, with the month until which it stays.`,
@@ -105,7 +104,7 @@ async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
   } finally {
     terminal.close();
   }
-  return said;
+  return confirmed;
 }
 
 function describePlan({ tables, obstacles, renames, remarks, history }: Plan): string {

@@ -6,9 +6,8 @@ import type { ServedMount } from "../../door/resources.ts";
 import { exportedColumns, exportRecords, type ExportedRecord } from "../../service/records/export-records.ts";
 import { formatResourceName } from "../../service/records/resource-names.ts";
 import type { Operator } from "../../service/system/operator.ts";
-import { CommandFailed, UsageError } from "../exit.ts";
 import { detectFormat, type ImportFormat } from "../input/import-file.ts";
-import { onTerminal, print, printError } from "../output.ts";
+import { CommandFailed, UsageError, onTerminal, print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { withOperator } from "../with-operator.ts";
 

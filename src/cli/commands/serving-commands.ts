@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import type { Command } from "commander";
-import { UsageError } from "../exit.ts";
+import { UsageError } from "../output.ts";
 import { hearSignals } from "../serving/signals.ts";
 
 interface ServingOptions {

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { Operator } from "../../service/system/operator.ts";
-import { CommandFailed, exits } from "../exit.ts";
-import { show, showList, type Output } from "../output.ts";
+import { CommandFailed, exits, show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 
 /** Adds `latchkey token …`. */

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import type { Where } from "../../door/stores.ts";
 import type { Operator } from "../../service/system/operator.ts";
-import { UsageError } from "../exit.ts";
 import { addPasswordOptions, obtainPassword, type PasswordOptions } from "../input/password-input.ts";
-import { show, showList, type Output } from "../output.ts";
+import { UsageError, show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 import { addBindCommands } from "./bind-commands.ts";
 import { addFactorCommands } from "./factor-commands.ts";

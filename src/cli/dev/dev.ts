@@ -1,6 +1,5 @@
 import path from "node:path";
-import { exits } from "../exit.ts";
-import { createPainter, print } from "../output.ts";
+import { exits, createPainter, print } from "../output.ts";
 import type { ListenAddress } from "../serving/starting.ts";
 import { startChild, type Child } from "./child.ts";
 import type { FromServing, NeededMigration } from "./messages.ts";

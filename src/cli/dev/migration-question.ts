@@ -1,8 +1,7 @@
 import { createInterface } from "node:readline";
 import { visible } from "../../door/terminal.ts";
 import { backupDatabase, emptyTables } from "../../service/system/databases.ts";
-import { describeError } from "../exit.ts";
-import { print } from "../output.ts";
+import { describeError, print } from "../output.ts";
 import type { NeededMigration } from "./messages.ts";
 
 /** A question that was asked and is not answered yet. */

@@ -1,3 +1,4 @@
+import { registerHooks } from "node:module";
 import path from "node:path";
 import type { Listener } from "../../door/http.ts";
 import { openTelemetry } from "../../door/ops.ts";
@@ -5,6 +6,7 @@ import { MigrationNeeded } from "../../door/stores.ts";
 import { assembleLatchkey, createLatchkey, type Latchkey } from "../../service/latchkey.ts";
 import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/settings/config-file/config-file.ts";
 import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
+import { openInMemory } from "../../service/system/in-memory.ts";
 import { resolvePasswordFile } from "../../service/users/password-file.ts";
 import { createPainter, print } from "../output.ts";
 import { explainStart, listenOrClose, NotListening, requireFreeAddress } from "../serving/starting.ts";
@@ -13,7 +15,6 @@ import { reportLoadedFiles } from "./loaded-files.ts";
 import type { FromServing, NeededMigration, ToServing } from "./messages.ts";
 import { peopleLog } from "./people-log.ts";
 import { explainFault } from "./source-lines.ts";
-import { warmUp } from "./warming.ts";
 import { welcome } from "./welcome.ts";
 
 /** The time for active requests to finish before the next process listens, in seconds. */
@@ -120,4 +121,26 @@ function buildNeededMigration(
 function send(message: FromServing): void {
   // If the watching process has disconnected, this process is about to end.
   if (process.connected) process.send!(message);
+}
+
+const EMPTY = "latchkey:empty";
+
+/**
+ * Does the work of a start once in advance: imports a TypeScript module and assembles a service. The real start then
+ * takes a tenth of the time, because Node and V8 have loaded and compiled the code.
+ */
+async function warmUp(): Promise<void> {
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === EMPTY ? { url: EMPTY, shortCircuit: true } : next(specifier, context),
+    load: (url, context, next) =>
+      url === EMPTY
+        ? { format: "module-typescript", source: "const nothing: null = null;", shortCircuit: true }
+        : next(url, context),
+  });
+  await import(EMPTY);
+  hooks.deregister();
+  const service = await openInMemory({}, {});
+  await service.fetch(new Request("http://localhost/readyz"), { peer: "127.0.0.1" });
+  await service.close();
 }

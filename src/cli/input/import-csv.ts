@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { importedColumns } from "../../service/records/imported-user.ts";
-import { CommandFailed } from "../exit.ts";
+import { CommandFailed } from "../output.ts";
 
 /** A row of a CSV file, or the mistakes in it. */
 export type CSVLine =

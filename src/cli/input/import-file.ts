@@ -5,7 +5,7 @@ import { parseExactly } from "../../door/resources.ts";
 import { isObject } from "../../service/objects.ts";
 import type { ImportLine, RefusedLine } from "../../service/records/import-users.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
-import { CommandFailed, describeError } from "../exit.ts";
+import { CommandFailed, describeError } from "../output.ts";
 import { readCSV, recordsCSV, usersCSV, type CSVRules } from "./import-csv.ts";
 
 /** The format of an import file. */

@@ -17,7 +17,7 @@ import { calculateJwkThumbprint, type JWK } from "jose";
 import { derivedSigningKeys, readSigningKeys } from "../../door/auth.ts";
 import type { Secret } from "../../door/index.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
-import { CommandFailed } from "../exit.ts";
+import { CommandFailed } from "../output.ts";
 
 /** A key in the form of the file. */
 export interface StoredKey {

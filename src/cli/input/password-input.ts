@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { CommandFailed, UsageError } from "../exit.ts";
-import { printError } from "../output.ts";
+import { CommandFailed, UsageError, printError } from "../output.ts";
 
 /**
  * The options for the source of a new password. The password itself is never an argument, because every user of the

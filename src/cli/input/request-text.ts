@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Arrival } from "../../door/http.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
-import { CommandFailed, UsageError } from "../exit.ts";
+import { CommandFailed, UsageError } from "../output.ts";
 
 /** The options of a command that describe a request. */
 export interface RequestOptions {

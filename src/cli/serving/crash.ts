@@ -1,5 +1,5 @@
 import { makeLog, type Log } from "../../door/ops.ts";
-import { exits } from "../exit.ts";
+import { exits } from "../output.ts";
 import { writeError } from "./ending.ts";
 
 /** The time from an uncaught fault until the process exits, because its state is no longer reliable. */

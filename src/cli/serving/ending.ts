@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { visibleLines } from "../../door/terminal.ts";
-import { exits } from "../exit.ts";
+import { exits } from "../output.ts";
 
 /** How long a process waits until its last output is read. */
 const UNREAD_MS = 1000;

@@ -1,4 +1,6 @@
 import cluster from "node:cluster";
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { Listener } from "../../door/http.ts";
@@ -10,10 +12,8 @@ import { readEach } from "../../service/settings/reading.ts";
 import { readSettings, type Settings } from "../../service/settings/settings.ts";
 import { watchCertificate } from "../../service/system/certificates.ts";
 import { resolvePasswordFile } from "../../service/users/password-file.ts";
-import { exits } from "../exit.ts";
 import { isAboutSettings } from "../failure.ts";
-import { missingDatabaseNotice } from "../missing-database.ts";
-import { print, printError } from "../output.ts";
+import { exits, print, printError } from "../output.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
@@ -181,4 +181,15 @@ function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log:
 function announce(serving: Serving): void {
   if (cluster.isWorker) process.send!(serving);
   else print(serving.banner);
+}
+
+/**
+ * Returns a notice if the secret file exists but the database file does not. The disk of the database may not be
+ * mounted. Otherwise, returns null.
+ */
+function missingDatabaseNotice({ database, secretFile, secretIsNew }: Settings): string | null {
+  if (database.kind !== "sqlite" || database.path === ":memory:" || secretFile === null || secretIsNew) return null;
+  const file = path.resolve(database.path);
+  if (existsSync(file)) return null;
+  return `There is a secret (${path.resolve(secretFile)}) but no database, so an empty one is created: ${file}. If there was a database, stop the service and mount its disk, set LATCHKEY_DATABASE to its file, or restore a backup: latchkey db restore.`;
 }

@@ -8,8 +8,8 @@ import type { Latchkey } from "../../service/latchkey.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
 import { ConfigError, type Settings } from "../../service/settings/settings.ts";
 import type { FirstAdministrator } from "../../service/users/first-administrator.ts";
-import { describeError } from "../exit.ts";
 import { missingConfigHint } from "../missing-config.ts";
+import { describeError } from "../output.ts";
 import { describeFirstAdministrator } from "./banner.ts";
 
 /** The address on which a service listens. */

@@ -1,7 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
-import { exits, describeError } from "../exit.ts";
-import { print, printError } from "../output.ts";
+import { exits, describeError, print, printError } from "../output.ts";
 import { watchForCrashes } from "./crash.ts";
 import { endUnread, reportUnended } from "./ending.ts";
 import { makeRestartDelay } from "./restart-delay.ts";

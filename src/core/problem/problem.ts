@@ -2,8 +2,14 @@ import { aFieldList } from "../checking/header-fields.ts";
 import { isObject, isText, optional, describeType, unknownMembers, type ValueCheck } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { made } from "../copy.ts";
-import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts";
-import { resolveCode, type AnyProblem, type ProblemDefinition } from "./definition.ts";
+import {
+  catalogue,
+  resolveCode,
+  type CatalogueEntry,
+  type ProblemCode,
+  type AnyProblem,
+  type ProblemDefinition,
+} from "./catalogue.ts";
 import { readExtensions, type ExtensionMembers, type ExtensionsOf } from "./extensions.ts";
 
 /**

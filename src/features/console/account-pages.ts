@@ -2,22 +2,21 @@ import { anyone } from "../../access/permission/permission.ts";
 import type { Reply } from "../../core/call/call.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { AccountPages, Assembled, ServiceFacts } from "../../feature/feature.ts";
-import { builtInEndpoint } from "../../http/declarations/built-in.ts";
 import { textSchema } from "../../http/declarations/documentation.ts";
-import type { Endpoint } from "../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../http/declarations/endpoint.ts";
 import { defineResponse, listOf } from "../../http/declarations/response.ts";
 import { text } from "../../resource/kinds/fields.ts";
 import { ACCOUNT_PATH } from "./frame.ts";
 import {
   EMAIL_CONFIRM_PATH,
   findUsers,
-  hasWays,
+  hasLoginMethods,
   LOGIN_PATH,
   RESET_CONFIRM_PATH,
   RESET_PATH,
   USERS_PATH,
-  resolveWaysIn,
-} from "./ways-in.ts";
+  resolveLoginMethods,
+} from "./login-methods.ts";
 
 /** The default paths of the pages of accounts. */
 export const accountPages: AccountPages = {
@@ -150,13 +149,17 @@ function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint
       responses: { 200: { description: "The ways to log in, each with its address." } },
       problems: ["not_found"],
     },
-    responses: { 200: waysIn },
+    responses: { 200: loginMethods },
     handle(context) {
-      const { password, passkey, others } = resolveWaysIn(facts());
-      if (!hasWays(facts())) throw problem("not_found");
+      const { password, passkey, others } = resolveLoginMethods(facts());
+      if (!hasLoginMethods(facts())) throw problem("not_found");
       const at = (path: string | null): string | null => (path === null ? null : context.at(path));
       const listed = others.map(({ title, href }) => ({ title, href: context.at(href) }));
-      return waysIn.reply(200, { password: at(password), passkey: at(passkey), others: listed }, { cache: "no-store" });
+      return loginMethods.reply(
+        200,
+        { password: at(password), passkey: at(passkey), others: listed },
+        { cache: "no-store" },
+      );
     },
   });
 }
@@ -190,7 +193,7 @@ function factorEndpoint({ factor, login }: AccountPages, facts: () => ServiceFac
 
 const form = defineResponse({ name: "page", fields: { call: text() } });
 const secondStep = defineResponse({ name: "login", fields: { complete: text(), start: text() } });
-const waysIn = defineResponse({
+const loginMethods = defineResponse({
   name: "login",
   fields: {
     password: text({ optional: true }),

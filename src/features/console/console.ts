@@ -6,8 +6,7 @@ import { pageScript, pageStyle, passkeyScript, type Asset } from "../../core/htm
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
-import { builtInEndpoint } from "../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../http/declarations/endpoint.ts";
 import { buildServedEndpoints } from "../../http/mount/endpoints.ts";
 import type { DataBody, Format, ProblemDocument } from "../../http/request/format.ts";
 import type { View } from "../../http/request/view.ts";
@@ -17,6 +16,7 @@ import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
 import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
+import { LOGIN_PATH, SESSION_PATH, resolveLoginMethods } from "./login-methods.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
 import { drawWaitingLogin } from "./pages/factor-page.ts";
@@ -33,7 +33,6 @@ import { isRows } from "./pages/rows.ts";
 import { drawSession } from "./pages/session-page.ts";
 import { drawWhy } from "./pages/why-page.ts";
 import type { Drawing, Drawn, Labels, Site } from "./site.ts";
-import { LOGIN_PATH, SESSION_PATH, resolveWaysIn } from "./ways-in.ts";
 import { WHY_PATH, whyEndpoint } from "./why.ts";
 
 const policy =
@@ -151,7 +150,7 @@ function pageFormat(site: Site): Format {
     contentSecurityPolicy: policy,
     tagged: "by content",
     asksInPlaceOf: (challenge) =>
-      resolveWaysIn(site.facts()).password !== null && /^(?:basic|digest)\b/i.test(challenge),
+      resolveLoginMethods(site.facts()).password !== null && /^(?:basic|digest)\b/i.test(challenge),
     write: async (body, view) => writeFramed(site, view, await draw(site, body, view)),
     writeProblem: async (document: ProblemDocument, view) =>
       writeFramed(site, view, await drawProblem(site, view, document), document.request_id),

@@ -3,10 +3,10 @@ import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
 import { writePage } from "../../core/html/page.ts";
 import type { View } from "../../http/request/view.ts";
 import { formatCurl, inFormat, readTarget, withParameters } from "./addresses.ts";
+import { hasLoginMethods, PASSKEY_PATH, SESSION_PATH } from "./login-methods.ts";
 import { isReadable, isServed, splitPath } from "./paths.ts";
 import { resolveAddress, type Drawn, type Site } from "./site.ts";
 import { statusText } from "./status-text.ts";
-import { hasWays, PASSKEY_PATH, SESSION_PATH } from "./ways-in.ts";
 import { WHY_PATH } from "./why.ts";
 
 /** The path of an account, with everything that its user or an administrator can do with it. */
@@ -59,7 +59,7 @@ function drawTools(site: Site, view: View): PageContent {
   const session = resolveAddress(view, SESSION_PATH);
   const { identity } = view;
   const hasSessions = isServed(site, SESSION_PATH);
-  if (identity === null) return html`${docs}${hasSessions ? wayIn(site, view, session) : ""}`;
+  if (identity === null) return html`${docs}${hasSessions ? drawLoginLink(site, view, session) : ""}`;
   const { username, role, scheme } = identity;
   const out = html`<form method="post" action="${session}end/">
     <input type="hidden" name="next" value="${resolveAddress(view, "/")}" /><button class="btn">Log out</button>
@@ -81,7 +81,7 @@ function drawTools(site: Site, view: View): PageContent {
  * Returns the link to the login. If the endpoint checks no credentials, the page does not know the caller. The script
  * of the page then requests the root to find out.
  */
-function wayIn(site: Site, view: View, session: string): Markup {
+function drawLoginLink(site: Site, view: View, session: string): Markup {
   if (view.wasIdentified || view.status === 401) return html`<a href="${loginLink(site, view, session)}">Log in</a>`;
   const asks = isServed(site, "/") ? html` data-login="${resolveAddress(view, "/")}"` : "";
   return html`<a href="${session}"${asks}>Who you are</a>`;
@@ -89,7 +89,7 @@ function wayIn(site: Site, view: View, session: string): Markup {
 
 /** Returns the address of the login page, which leads back to this page. */
 function loginLink(site: Site, view: View, session: string): string {
-  if (!hasWays(site.facts())) return session;
+  if (!hasLoginMethods(site.facts())) return session;
   const login = resolveAddress(view, site.pages.login);
   if (isUnsafe(view.call.method) || view.place?.hidesQuery === true) return login;
   return `${login}?${new URLSearchParams({ next: readTarget(view) }).toString()}`;

@@ -6,11 +6,11 @@ import type { JSONObject } from "./json.ts";
  * OpenAPI has no members for the dates. Some tools read `x-sunset`.
  */
 export function withDeprecation(description: string | undefined, going: readonly Deprecated[]): JSONObject {
-  const said = [...(description === undefined ? [] : [description]), ...going.map(sayDeprecation)].join(" ");
-  if (going.length === 0) return said === "" ? {} : { description: said };
+  const text = [...(description === undefined ? [] : [description]), ...going.map(sayDeprecation)].join(" ");
+  if (going.length === 0) return text === "" ? {} : { description: text };
   const sunsets = going.flatMap(({ sunset }) => sunset ?? []);
   return {
-    description: said,
+    description: text,
     deprecated: true,
     "x-deprecated-since": formatDay(Math.min(...going.map(({ since }) => since))),
     ...(sunsets.length === 0 ? {} : { "x-sunset": formatDay(Math.min(...sunsets)) }),
@@ -20,7 +20,7 @@ export function withDeprecation(description: string | undefined, going: readonly
 /** Adds the header fields of a deprecation to responses (RFC 9745, RFC 8594). */
 export function withGoing(responses: JSONObject, going: readonly Deprecated[]): JSONObject {
   if (going.length === 0) return responses;
-  const said = {
+  const fields = {
     Deprecation: {
       description: "The time of the deprecation, in seconds since 1970 (RFC 9745).",
       schema: { type: "string", pattern: "^@-?[0-9]+$" },
@@ -32,7 +32,7 @@ export function withGoing(responses: JSONObject, going: readonly Deprecated[]): 
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       const { headers, ...rest } = response as { readonly headers?: JSONObject };
-      return [status, "$ref" in rest ? rest : { ...rest, headers: { ...headers, ...said } }];
+      return [status, "$ref" in rest ? rest : { ...rest, headers: { ...headers, ...fields } }];
     }),
   );
 }

@@ -1,8 +1,13 @@
 import { joinSchemes } from "../../access/scheme/joining.ts";
 import { aList, anObject, optional, text, aBoolean } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
-import type { ProblemCode } from "../../core/problem/catalogue.ts";
-import { catalogueWith, resolveCode, ownAmong, type ProblemDefinition } from "../../core/problem/definition.ts";
+import {
+  catalogueWith,
+  resolveCode,
+  ownAmong,
+  type ProblemCode,
+  type ProblemDefinition,
+} from "../../core/problem/catalogue.ts";
 import { aBasePath } from "../../http/base-path.ts";
 import { readableBy } from "../../http/body/readable.ts";
 import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";
@@ -94,7 +99,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     paths.add(endpoint, describeOwn(endpoint, formats));
     yield;
   }
-  for (const [name, said] of Object.entries(tags)) explained.push({ name, description: said });
+  for (const [name, description] of Object.entries(tags)) explained.push({ name, description });
   const standard = {
     responses: problems.components(),
     parameters: { ...parameters, ...formatParameters(formats) },

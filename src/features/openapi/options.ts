@@ -1,6 +1,6 @@
 import { buildObjectCheck, optional, text } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
-import type { ProblemDefinition } from "../../core/problem/definition.ts";
+import type { ProblemDefinition } from "../../core/problem/catalogue.ts";
 import type { ServiceParts } from "../../feature/feature.ts";
 
 /** The parts of a service, as for `createService`, and its title. */

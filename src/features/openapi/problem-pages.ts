@@ -1,8 +1,7 @@
 import type { Look } from "../../core/html/look.ts";
 import { html, type PageContent } from "../../core/html/markup.ts";
 import { writePage, type Page, type PageParts } from "../../core/html/page.ts";
-import type { CatalogueEntry } from "../../core/problem/catalogue.ts";
-import type { Catalogue } from "../../core/problem/definition.ts";
+import type { CatalogueEntry, Catalogue } from "../../core/problem/catalogue.ts";
 import type { ExtensionMembers } from "../../core/problem/extensions.ts";
 import { typeWords } from "./page/prose.ts";
 

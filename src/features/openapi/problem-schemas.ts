@@ -1,5 +1,4 @@
-import type { CatalogueEntry } from "../../core/problem/catalogue.ts";
-import type { Catalogue } from "../../core/problem/definition.ts";
+import type { CatalogueEntry, Catalogue } from "../../core/problem/catalogue.ts";
 import type { ExtensionMember, ExtensionMembers } from "../../core/problem/extensions.ts";
 import { exampleValue } from "./examples.ts";
 import { ref, type JSONObject } from "./json.ts";

@@ -1,4 +1,4 @@
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import type { ServedMount, ResourceAction } from "../../http/declarations/mount.ts";
 import { expandableNames } from "../../http/declarations/relations.ts";
 import { MAX_EXPANDED_RECORDS } from "../../http/mount/reads/expand/expanded.ts";
@@ -41,8 +41,8 @@ export function describeMount(
     formats,
     names,
     tag,
-    one: { said: words(resource.name), written: pascalCase(...outer, resource.name) },
-    many: { said: words(resource.plural), written: pascalCase(...outer, resource.plural) },
+    one: { phrase: words(resource.name), written: pascalCase(...outer, resource.name) },
+    many: { phrase: words(resource.plural), written: pascalCase(...outer, resource.plural) },
   };
   const offered = Object.entries(places(resource)).filter(
     ([action]) => permissions[action as ResourceAction] !== undefined,

@@ -64,13 +64,13 @@ function fieldSchema(field: Field): JSONObject {
   const { kind, options } = field;
   const { optional, example, label, description } = options;
   const going = readDeprecation("field", options.deprecated);
-  const about =
+  const text =
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
     // A transient value is not stored, so null could not clear it. It is sent or left out.
     ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
     ...(label === undefined ? {} : { title: label }),
-    ...withDeprecation(joinSentences([about, describeLabels(field), ...describeRules(field)]), going),
+    ...withDeprecation(joinSentences([text, describeLabels(field), ...describeRules(field)]), going),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }

@@ -3,8 +3,7 @@ import { problem } from "../../core/problem/problem.ts";
 import { differenceText } from "../../feature/clock.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { makeFailureReporter } from "../../feature/observers.ts";
-import { builtInEndpoint } from "../../http/declarations/built-in.ts";
-import type { EndpointDocumentation } from "../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type EndpointDocumentation } from "../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../http/declarations/response.ts";
 import { text } from "../../resource/kinds/fields.ts";
 

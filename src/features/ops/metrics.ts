@@ -1,7 +1,6 @@
 import { requireArguments } from "../../core/checking/options.ts";
 import { counter, seriesOf, type MetricFamily } from "../../core/measurement.ts";
 import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../../core/observation.ts";
-import { countDeprecated } from "./deprecated-uses.ts";
 import { Histogram } from "./histogram.ts";
 
 /** The counters of a process. */
@@ -201,4 +200,38 @@ function buildFamilies({
 
 function add<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** The maximum number of callers that are counted separately. Later callers are counted together, as `others`. */
+const MAX_CALLERS = 100;
+
+/** Counts the uses of deprecated parts. */
+interface DeprecatedUses {
+  take(request: Extract<Observation, { kind: "request" }>): void;
+  /** The number of uses, by series. */
+  readonly uses: ReadonlyMap<string, number>;
+}
+
+/**
+ * Returns counters with a series for each deprecated part, route and caller. The caller is the id of one of the first
+ * hundred users, `others` for later users, or `nobody` for requests without a user.
+ */
+function countDeprecated(): DeprecatedUses {
+  const uses = new Map<string, number>();
+  const callers = new Set<number>();
+  const labelCaller = (userId: number | null): string => {
+    if (userId === null) return "nobody";
+    if (callers.size < MAX_CALLERS) callers.add(userId);
+    return callers.has(userId) ? String(userId) : "others";
+  };
+  return {
+    uses,
+    take({ route, userId, deprecated }) {
+      const caller = labelCaller(userId);
+      for (const what of deprecated) {
+        const series = seriesOf("latchkey_deprecated_uses_total", { what, route: route ?? "none", caller });
+        uses.set(series, (uses.get(series) ?? 0) + 1);
+      }
+    },
+  };
 }

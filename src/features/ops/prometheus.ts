@@ -6,7 +6,7 @@ import { after, type Eventually } from "../../core/eventually.ts";
 import { gauge, type MetricFamily } from "../../core/measurement.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { makeMeasuring } from "../../feature/measuring.ts";
-import { builtInEndpoint } from "../../http/declarations/built-in.ts";
+import { builtInEndpoint } from "../../http/declarations/endpoint.ts";
 import { watchEventLoop } from "./event-loop.ts";
 import { expositionType, formatFamilies } from "./exposition.ts";
 import { makeMetrics } from "./metrics.ts";

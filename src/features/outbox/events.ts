@@ -1,5 +1,6 @@
 import { administrator } from "../../access/permission/permission.ts";
-import { mount, type Mount } from "../../http/declarations/mount.ts";
+import { buildCollection } from "../../http/declarations/collection.ts";
+import { mount } from "../../http/declarations/mount.ts";
 import { jsonOf, storedOf, table, type StoredIn } from "../../http/declarations/table.ts";
 import { boolean, dateTime, enumeration, integer, text } from "../../resource/kinds/fields.ts";
 import { uuid } from "../../resource/kinds/uuid.ts";
@@ -65,10 +66,6 @@ export const events = defineResource({
   scans: true,
 });
 
-const mounted = mount(events, {
-  permission: { list: administrator, read: administrator, delete: administrator },
-});
-
 /**
  * The column with the name of the receiver. Older versions read rows by `subscriber`, and they count an unknown name as
  * a failed try. So this version leaves `subscriber` empty, and older versions skip the row.
@@ -96,12 +93,14 @@ function withOlderRule(column: Column): Column {
   return { ...column, rule: { ...(column.rule as object), minLength: 1 } };
 }
 
-export const mountedEvents: Mount<typeof events> = Object.freeze({
-  ...mounted,
-  collection: Object.freeze({
-    ...mounted.collection,
-    columns: mounted.collection.columns.map(withOlderRule),
-    indexes: [...(mounted.collection.indexes ?? []), ...due],
+const built = buildCollection(events);
+
+export const mountedEvents = mount(events, {
+  permission: { list: administrator, read: administrator, delete: administrator },
+  table: Object.freeze({
+    ...built,
+    columns: built.columns.map(withOlderRule),
+    indexes: [...(built.indexes ?? []), ...due],
   }),
 });
 

@@ -14,7 +14,7 @@ import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
-import { builtInEndpoint } from "../../http/declarations/built-in.ts";
+import { builtInEndpoint } from "../../http/declarations/endpoint.ts";
 import type { Alongside } from "../../http/request/alongside.ts";
 import type { JSONValue, Store } from "../../store/store.ts";
 import type { Outbox, Queue, Subscriber, Worker } from "./contract.ts";

@@ -28,8 +28,8 @@ export function requireKnownPreferences(exchange: Exchange): void {
 }
 
 function list(preferences: readonly (readonly [name: string, value: string])[]): string {
-  const said = preferences.map(([name, value]) => (value === "" ? name : `${name}=${value}`)).join(", ");
-  return said.length <= 200 ? said : `${said.slice(0, 200)}…`;
+  const text = preferences.map(([name, value]) => (value === "" ? name : `${name}=${value}`)).join(", ");
+  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }
 
 /**

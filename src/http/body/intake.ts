@@ -69,11 +69,11 @@ function requireTypeOfBrowsers({ call, endpoint }: Exchange, consumes: readonly 
 
 /** Describes the media type and coding of the body for a message, shortened. */
 function describe(type: string | undefined, encoding: string | undefined): string {
-  const said = [
+  const text = [
     type === undefined || type === "" ? "application/json" : type,
     ...(encoding === undefined ? [] : [`encoded as ${encoding}`]),
   ].join(", ");
-  return said.length <= 200 ? said : `${said.slice(0, 200)}…`;
+  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }
 
 /** Reads the body in the format of its media type. Synchronous if the body has arrived and is small. */

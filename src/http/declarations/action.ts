@@ -11,7 +11,7 @@ import {
 } from "../../core/checking/members.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import {
   DeclarationError,
   defineResource,

@@ -21,8 +21,9 @@ export function buildCollection(
       references: { collection: buildTableName(within!), onDelete: "cascade" },
     });
   for (const [name, field] of Object.entries(resource.fields)) {
-    if (!isStored(field)) continue;
     const { kind, options } = field;
+    if (kind.once !== undefined) columns.push({ name: kind.once.column, type: "text" });
+    if (!isStored(field)) continue;
     const { default: fallback } = options;
     columns.push({
       name,

@@ -1,6 +1,6 @@
 import type { Reply } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Context } from "../request/exchange.ts";
 

@@ -4,7 +4,7 @@ import type { Mistake, ThereIsNo } from "../../core/checking/members.ts";
 import { made } from "../../core/copy.ts";
 import type { Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import type { BodyShape } from "../request/body-shape.ts";
 import type { Offering } from "../request/core.ts";
 import type { Context } from "../request/exchange.ts";
@@ -190,4 +190,26 @@ export function defineEndpoint<
 >(endpoint: EndpointDeclaration<Path, Schema, IsOptional, R>): Endpoint;
 export function defineEndpoint(endpoint: object): Endpoint {
   return Object.freeze(made(endpoint as Endpoint));
+}
+
+const builtIn = new WeakSet<Endpoint>();
+
+/**
+ * Declares an endpoint of the toolkit itself. The compiler checks the replies of its handler, so they are not checked
+ * at run time. The package does not export this function, and a copy of its result counts as a custom endpoint.
+ */
+export function builtInEndpoint<
+  const Path extends string,
+  const Schema extends BodySchema | undefined = undefined,
+  const IsOptional extends boolean = false,
+  const R extends Responses | undefined = undefined,
+>(endpoint: EndpointDeclaration<Path, Schema, IsOptional, R>): Endpoint {
+  const declared = defineEndpoint(endpoint);
+  builtIn.add(declared);
+  return declared;
+}
+
+/** Returns true if `builtInEndpoint` returned this object. */
+export function isBuiltIn(endpoint: Endpoint): boolean {
+  return builtIn.has(endpoint);
 }

@@ -3,6 +3,7 @@ import type { Permission } from "../../access/permission/permission.ts";
 import {
   aBoolean,
   aFunction,
+  anObject,
   type ValueCheck,
   isObject,
   isText,
@@ -16,11 +17,19 @@ import {
 import { made } from "../../core/copy.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { AnyProblem } from "../../core/problem/catalogue.ts";
 import { isShown } from "../../resource/declaration/field.ts";
-import { DeclarationError, type Fields, type RecordOf, type Resource, type StoredOf } from "../../resource/resource.ts";
+import {
+  DeclarationError,
+  type ColumnOf,
+  type Fields,
+  type RecordOf,
+  type Resource,
+  type StoredOf,
+} from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
 import type { Offering } from "../request/core.ts";
+import type { Context } from "../request/exchange.ts";
 import { readActions, type Actions, type ServedAction } from "./action.ts";
 import { aFeatureList, columnMistakes, permissionsMistakes } from "./checking.ts";
 import { buildCollection } from "./collection.ts";
@@ -29,6 +38,7 @@ import type { Deferral } from "./deferral.ts";
 import type { ActionAnswers, ActionsGive } from "./given.ts";
 import { buildLinks, type Link } from "./links.ts";
 import type { Older } from "./older-shape.ts";
+import { findOnceField, type OnceField } from "./once.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
 import {
   resolvePermissions,
@@ -38,6 +48,7 @@ import {
   type PermissionsOf,
   type ResourceAction,
 } from "./permissions.ts";
+import { aTable, recordsMistakes, type Maximum } from "./records.ts";
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
 import { ruleMistakes } from "./rules.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./write.ts";
@@ -77,6 +88,17 @@ export interface MountOptions<
    * record, for example to add reviews or bids. Default: `editors`.
    */
   readonly writers?: "editors" | "readers";
+  /**
+   * The largest number of records with the same value of a column, for example of the owner. A write that would make
+   * one more is 409 `too_many`, also if several writes arrive at once. Changes that hooks and actions write themselves
+   * are not counted.
+   */
+  readonly maximum?: { readonly per: ColumnOf<R>; readonly records: number };
+  /**
+   * The table of the records, if it was declared with `table()` and keeps its name. It has a column of the same type
+   * for each stored field. Its other columns are not shown.
+   */
+  readonly table?: Collection;
   /**
    * The features that the hooks and actions use (`context.use`), as values and not by name. The service does not start
    * without them.
@@ -134,6 +156,12 @@ export interface Mount<R extends Resource = Resource> {
    * otherwise.
    */
   readonly older: Older | null;
+  /** Called before the body of a creation is read, for a mount that shows a value once. Null if there is none. */
+  readonly guard: ((context: Context) => void) | null;
+  /** The largest number of records with the same value of a column. Null if there is none. */
+  readonly maximum: Maximum | null;
+  /** The field that only the response to a creation shows (`shownOnce`). Null if there is none. */
+  readonly once: OnceField | null;
   /** Returns the part of a stored record that callers see. */
   readonly show: (record: StoredRecord) => RecordOf<R>;
   /** The names of the shown fields, `id` first. */
@@ -177,7 +205,9 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const served = requireActions(resource, options.actions);
   const permissions = resolvePermissions(options.permission, resource);
-  const collection = buildCollection(resource, permissions.list?.columns);
+  const { maximum = null } = options;
+  const narrowedBy = [...(permissions.list?.columns ?? []), ...(maximum === null ? [] : [maximum.per])];
+  const collection = (options.table ?? buildCollection(resource, narrowedBy)) as Collection<StoredOf<Resource>>;
   const missing = columnMistakes(
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
     collection,
@@ -189,7 +219,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     "id",
     ...collection.columns
       .map((column) => column.name)
-      .filter((name) => name !== resource.parentColumn && isShown(resource.fields[name]!)),
+      .filter((name) => Object.hasOwn(resource.fields, name) && isShown(resource.fields[name]!)),
     ...(collection.computed ?? []).map(({ name }) => name),
   ];
   const computed = Object.keys(resource.fields).filter((name) => typeof resource.fields[name]!.computed === "function");
@@ -213,6 +243,9 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       afterWrite: options.afterWrite ?? null,
       deferral: null,
       older: null,
+      guard: null,
+      maximum,
+      once: findOnceField(resource),
       shown,
       sources,
       computed,
@@ -241,6 +274,8 @@ const mountMembers: Readonly<Record<keyof MountOptions, ValueCheck>> = {
   arrays: optional(aBoolean),
   writers: optional(buildChoiceCheck("editors", "readers")),
   cache: optional(buildChoiceCheck("public")),
+  maximum: optional(anObject),
+  table: optional(aTable),
   needs: optional(aFeatureList),
   deprecated: optional(aDeprecation),
   problems: optional(problemsMistake),
@@ -276,6 +311,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
     ...related,
     ...several,
     ...writersMistakes(resource, options),
+    ...recordsMistakes(resource as unknown as Resource, options),
   ].map((mistake) => `${place}: ${mistake}`);
 }
 

@@ -21,8 +21,7 @@ import { readDeprecation } from "../../core/deprecation.ts";
 import { after } from "../../core/eventually.ts";
 import { Problem } from "../../core/problem/problem.ts";
 import { bodyReading } from "./body.ts";
-import { isBuiltIn } from "./built-in.ts";
-import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
+import { isBuiltIn, type Endpoint, type ServedEndpoint } from "./endpoint.ts";
 
 /**
  * Returns the endpoint in the form that the pipeline serves. Checks the replies of custom handlers: a reply that cannot

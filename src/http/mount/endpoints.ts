@@ -68,7 +68,9 @@ export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
   offer("list", query, { method: "QUERY", path, query: "read", consumes: ["application/json"] });
   const weighed = { preconditions: "handler" } as const;
   const repeatableWrite = { ...weighed, repeatable: true } as const;
-  if (mount.deferral === null)
+  if (mount.once !== null)
+    offer("create", create, { ...weighed, ...buildIssuingFacts(mount), method: "POST", path, consumes: MEDIA_TYPES });
+  else if (mount.deferral === null)
     offer("create", create, { ...repeatableWrite, method: "POST", path, consumes: MEDIA_TYPES });
   else
     offer("create", createOrDefer(mount.deferral), {
@@ -90,6 +92,11 @@ export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
   offer("delete", remove, { ...weighed, method: "DELETE", path: one });
   for (const action of mount.actions) endpoints.push(endpointOfAction(mount, action));
   return endpoints;
+}
+
+/** Returns the facts of an endpoint that shows a value once. Without `repeatable`, it refuses `Idempotency-Key`. */
+function buildIssuingFacts({ guard }: ServedMount): Pick<ServedEndpoint, "logsIn" | "guard"> {
+  return { logsIn: true, ...(guard === null ? {} : { guard }) };
 }
 
 function createOrDefer(deferral: Deferral): typeof create {

@@ -1,5 +1,6 @@
 import type { SchemeSet } from "../../access/scheme/scheme-set.ts";
 import type { CallContext } from "../../core/call/call.ts";
+import type { Secret } from "../../core/crypto/secret.ts";
 import type { Observer } from "../../core/observation.ts";
 import type { Tracer } from "../../core/tracer.ts";
 import type { StoreReader } from "../../store/reader.ts";
@@ -44,6 +45,8 @@ export interface ServiceCore {
    * could guess from a digest without a key.
    */
   readonly fingerprintKey: Uint8Array;
+  /** The secret from which the keys of values that are shown once are derived. Null if the service has none. */
+  readonly secret: Secret | null;
   /** The path prefix of all endpoints, without a final slash. Empty for the root. */
   readonly basePath: string;
   /**

@@ -90,7 +90,8 @@ export interface ResourceDeclaration<
   /**
    * The type of its ids. `integer` (default): whole numbers from 1, issued by the store. `uuid`: UUIDs of version 7
    * (RFC 9562), made by the service. These UUIDs do not reveal the number of records. `text`: the text keys of an
-   * existing table. The client that creates a record chooses its key (`PUT`).
+   * existing table. The client that creates a record chooses its key (`PUT`). With a field `shownOnce()`, the service
+   * makes the keys.
    */
   readonly id?: I;
   /** The fields without `id`, which every record has. */

@@ -176,6 +176,8 @@ export interface Kind<T> {
     /** The effect on the list if a record in it is deleted. Default: `restrict`. */
     readonly onDelete?: "restrict" | "remove";
   };
+  /** The facts about a value that only the response to its creation shows (`shownOnce`). */
+  readonly once?: OnceFacts;
   /** True if there are only a few different values. The words of such a text are not searched. */
   readonly few?: true;
   /**
@@ -206,6 +208,17 @@ export interface Kind<T> {
    * mistake, or null if the option is valid.
    */
   readonly options?: Checks;
+}
+
+/** The storage of the digest of a value of `shownOnce()`. */
+export interface OnceFacts {
+  /** The column with the owner of the record. */
+  readonly owner: string;
+  readonly prefix: string;
+  /** The column with the digest. */
+  readonly column: string;
+  /** Null: the name of the table. */
+  readonly purpose: string | null;
 }
 
 /**

@@ -87,6 +87,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   maxLength: optional(wholeFrom(1)),
   references: optional(anObject),
   members: optional(anObject),
+  once: optional(anObject),
   few: optional(aFlag),
   spelled: optional(aFlag),
   rule: optional(anObject),

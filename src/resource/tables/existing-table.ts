@@ -11,11 +11,15 @@ export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonl
   const { table, id = "integer" } = declaration;
   if (table !== undefined) return mistakesOver(declaration, table);
   const options = (["columns", "writes", "revision"] as const).filter((name) => declaration[name] !== undefined);
+  const isIssued = Object.values(declaration.fields).some(isShownOnce);
   const filled = Object.entries(declaration.fields).filter(([, field]) => readOptions(field)["filled"] === true);
   return [
     ...options.map((name) => `${name} is for existing tables; name the table (table: "…"), or leave ${name} out`),
     ...filled.map(([name]) => `field ${name}: filled is for existing tables; use default instead`),
-    ...(id === "text"
+    ...(isIssued && id !== "text"
+      ? ['the ids of records with shownOnce() are parts of its values; write id: "text"']
+      : []),
+    ...(id === "text" && !isIssued
       ? ['only existing tables have ids that are texts; name the table (table: "…"), or use "uuid"']
       : []),
   ];
@@ -70,6 +74,7 @@ function fieldMistakes(name: string, field: Field, writes: readonly string[], ta
           `field ${name}: its ids need a column and a table that Latchkey adds, and ${table} is never changed; leave it out`,
         ]
       : []),
+    ...(isShownOnce(field) ? [`field ${name}: shownOnce() is not for existing tables; leave it out`] : []),
     ...(writes.length === 0 && readOptions(field)["transient"] === true
       ? [`field ${name}: ${table} is read-only here, so the option has no effect; leave it out`]
       : []),
@@ -100,4 +105,8 @@ function readOperators(declared: unknown): readonly unknown[] {
  */
 function readOptions(field: unknown): Readonly<Record<string, unknown>> {
   return isObject(field) && isObject(field["options"]) ? field["options"] : {};
+}
+
+function isShownOnce(field: unknown): boolean {
+  return isObject(field) && isObject(field["kind"]) && field["kind"]["once"] !== undefined;
 }

@@ -1,6 +1,6 @@
 import type { AccountsFeature, DeclaredNames, People } from "../../door/auth.ts";
 import type { ServiceFacts } from "../../door/features.ts";
-import { defineResponse, nullable, type Problem } from "../../door/http.ts";
+import { defineResponse, nullable, formatClearedCookie, type Problem } from "../../door/http.ts";
 import {
   anyone,
   defineEndpoint,
@@ -12,7 +12,6 @@ import {
   type Feature,
 } from "../../door/index.ts";
 import type { Store } from "../../door/stores.ts";
-import { clearedCookies } from "./cookies.ts";
 import { ifNoneMatch, notModified, userSchema } from "./descriptions.ts";
 
 /** The endpoints that `GET /` links to, if they are served. */
@@ -187,4 +186,13 @@ function welcome({ cookies }: WayInParts, context: Context, { descriptions }: En
           )),
     ],
   };
+}
+
+/** Clears cookies by their names without `__Host-`. */
+function clearedCookies({ call }: Context, names: readonly string[]): readonly (readonly [string, string])[] {
+  const { encrypted, loopback } = call.client;
+  return names.map((name) => {
+    const cookie = { name: encrypted ? `__Host-${name}` : name, path: "/", secure: encrypted || !loopback } as const;
+    return ["Set-Cookie", formatClearedCookie({ ...cookie, sameSite: "lax" })];
+  });
 }

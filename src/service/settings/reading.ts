@@ -229,8 +229,8 @@ function problemsOfFeatures({
   return [
     ...problems,
     ...unknown.map((name) => {
-      const said = String(name);
-      return `without in the config file names ${shownName(said)}, which is not an optional feature. The nearest is ${nearest(said, optionalFeatures)}.`;
+      const given = String(name);
+      return `without in the config file names ${shownName(given)}, which is not an optional feature. The nearest is ${nearest(given, optionalFeatures)}.`;
     }),
   ];
 }

@@ -45,7 +45,7 @@ export const postgres: Dialect = {
     `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text AS type`,
   // A name with a point includes the schema.
   quoteTable: (table) => namesIn(table).map(quote).join("."),
-  fail: (said, column) => `latchkey_refuse(${said})::text::${compileStorage(column)}`,
+  fail: (message, column) => `latchkey_refuse(${message})::text::${compileStorage(column)}`,
   revisionSQL: {
     database: "xmin::text::bigint",
     digest: (columns) =>

@@ -1,7 +1,14 @@
 import { linkAlone } from "../served.ts";
 import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./language/codec.ts";
-import { createParameters, reading, type CellsRead, type BoundValues, type ReadStatement } from "./language/dialect.ts";
+import {
+  createParameters,
+  placeLimit,
+  reading,
+  type CellsRead,
+  type BoundValues,
+  type ReadStatement,
+} from "./language/dialect.ts";
 import { quote } from "./language/names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
@@ -50,7 +57,7 @@ export function compileRest(table: Table, query: ListQuery, values: BoundValues,
     rest += word + compileOrder(requireColumn(table, each.column), each);
     word = ", ";
   }
-  return `${rest} LIMIT ${compileLimit(table, query, values)}`;
+  return `${rest} LIMIT ${placeLimit(table.dialect, query.limit, values)}`;
 }
 
 function chooseSource({ byKey }: Table, where: Where | null, otherwise: string): string {
@@ -80,7 +87,7 @@ function compileLinked(
       ? ""
       : ` AND ${quote(record)} ${descending ? "<" : ">"} ${values.place(encodeOperand(dialect, id, after))}`;
   const rows = `SELECT DISTINCT ${quote(record)} FROM ${quote(link.name)} WHERE ${isValue}${isBehind}`;
-  const first = `${rows} ORDER BY ${quote(record)}${descending ? " DESC" : ""} LIMIT ${compileLimit(table, query, values)}`;
+  const first = `${rows} ORDER BY ${quote(record)}${descending ? " DESC" : ""} LIMIT ${placeLimit(dialect, query.limit, values)}`;
   return dialect.isAmong(id.sql, first);
 }
 
@@ -109,11 +116,6 @@ export function namesOfPage({ existing, computed, id }: Table, shown: readonly T
   return (
     (existing === null && computed.length === 0) || names.includes(id.quoted) ? names : [...names, id.quoted]
   ).join(", ");
-}
-
-function compileLimit({ dialect }: Table, { limit }: ListQuery, values: BoundValues): string {
-  if (!Number.isSafeInteger(limit) || limit < 0) throw new TypeError(`A limit of ${limit} is no number of rows`);
-  return dialect.limitInText ? String(limit) : values.place(limit);
 }
 
 /**

@@ -43,7 +43,7 @@ export const sqlite: Dialect = {
       : { sql: `(${expression})`, storage: type === "integer" ? "INTEGER" : type === "double" ? "REAL" : "TEXT" },
   compileTypeQuery: () => null,
   quoteTable: quote,
-  fail: (said) => `latchkey_fail(${said})`,
+  fail: (message) => `latchkey_fail(${message})`,
   revisionSQL: { database: null, digest: compileDigest },
   joined: (...parts) => parts.join(" || "),
 };

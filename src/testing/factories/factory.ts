@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { aWholeNumber, isText, optional } from "../../core/checking/members.ts";
 import { requireArguments, requireOptions } from "../../core/checking/options.ts";
 import { parseUUID } from "../../core/crypto/uuid.ts";
@@ -14,7 +15,6 @@ import {
 } from "../../resource/declaration/field.ts";
 import { aResource } from "../../resource/mistakes.ts";
 import type { DraftOf, RecordOf, Resource } from "../../resource/resource.ts";
-import { processSeed, createRandom } from "./random.ts";
 import { drawValue } from "./values.ts";
 
 /** Generates valid records and drafts of a resource. */
@@ -245,4 +245,42 @@ function drawId(random: Random): string {
   const digits = Array.from({ length: 32 }, () => random.whole(0, 15).toString(16)).join("");
   const drawn = `${digits.slice(0, 8)}-${digits.slice(8, 12)}-7${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20)}`;
   return parseUUID(drawn) ?? drawn;
+}
+
+/**
+ * Returns random values from a seed text: mulberry32 over its FNV-1a digest. Only for tests, because the values are
+ * predictable.
+ */
+export function createRandom(seed: string): Random {
+  let state = digest(seed);
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const whole = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+  return { next, whole, pick: (from) => from[whole(0, from.length - 1)]! };
+}
+
+function digest(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const unit of text) hash = Math.imul(hash ^ unit.codePointAt(0)!, 0x01000193);
+  return hash >>> 0;
+}
+
+let ofProcess: string | null = null;
+
+/**
+ * Returns the seed of this process: the value of `TEST_SEED`, or a random text. If the process fails, prints how to
+ * repeat the same values.
+ */
+function processSeed(): string {
+  if (ofProcess !== null) return ofProcess;
+  const presetSeed = process.env["TEST_SEED"] ?? "";
+  const seed = (ofProcess = presetSeed === "" ? String(randomInt(1, 1_000_000_000)) : presetSeed);
+  process.once("exit", (status) => {
+    if (status !== 0) process.stderr.write(`The records of this test are random. To repeat them: TEST_SEED=${seed}\n`);
+  });
+  return seed;
 }

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { keyOf, type Change } from "../../store/store.ts";
 import {
   events,
+  findRecord,
   readId,
   insert,
   inserted,
+  matching,
   people,
   pets,
   visits,
@@ -19,6 +21,7 @@ import {
  * transaction.
  */
 export function promiseTogether(promises: Promises): void {
+  promiseFaults(promises);
   promiseArrays(promises);
   promises("commits only one of two concurrent transactions that together break a `require`", async (store) => {
     await written(store, insert(people, { name: "one", active: true }), insert(people, { name: "two", active: true }));
@@ -60,6 +63,19 @@ export function promiseTogether(promises: Promises): void {
     }
   });
 
+  promises("finishes all started writes when the store closes", async (store, { reopen }) => {
+    const begun = Array.from({ length: 20 }, (_, at) => written(store, insert(visits, { times: at }, `v${at}`)));
+    await store.close();
+    await Promise.all(begun);
+
+    const again = await reopen();
+    await again.open([visits]);
+    assert.equal(await again.count(visits, null), 20);
+  });
+}
+
+/** Promises about changes that no table can make, beside right ones and after them. */
+function promiseFaults(promises: Promises): void {
   promises("rolls back a transaction with an invalid change, and commits the concurrent ones", async (store) => {
     const faults: Change[] = [
       insert(people, { nmae: "x" }),
@@ -84,14 +100,43 @@ export function promiseTogether(promises: Promises): void {
     assert.equal(await store.count(visits, where("id", "starts", "undone")), 0);
   });
 
-  promises("finishes all started writes when the store closes", async (store, { reopen }) => {
-    const begun = Array.from({ length: 20 }, (_, at) => written(store, insert(visits, { times: at }, `v${at}`)));
-    await store.close();
-    await Promise.all(begun);
+  promises("rolls back a wrong value in a change that it has made before with a right value", async (store) => {
+    const nobody = where("name", "eq", "Nobody");
+    const add: Change = { kind: "add", collection: visits, key: "sum", column: "times", by: 1, values: { place: "x" } };
+    const pairs: readonly (readonly [right: Change, wrong: Change])[] = [
+      [insert(people, { name: "Ada", age: 36 }), insert(people, { name: 36, age: 36 })],
+      [insert(people, { name: "Ada", age: 36 }), insert(people, { name: "Ada", age: "36" })],
+      [insert(visits, { times: 1 }, "one"), insert(visits, { times: 1 }, 1)],
+      [insert(pets, { name: "Rex", person_id: 1 }), insert(pets, { name: "Rex", person_id: keyOf(7) })],
+      [
+        { kind: "update", collection: people, key: 1, values: { active: true } },
+        { kind: "update", collection: people, key: 1, values: { active: "true" } },
+      ],
+      [
+        { kind: "updateAll", collection: people, where: nobody, values: { age: 1 } },
+        { kind: "updateAll", collection: people, where: nobody, values: { age: 1.5 } },
+      ],
+      [
+        { kind: "deleteAll", collection: people, where: nobody },
+        { kind: "deleteAll", collection: people, where: where("name", "eq", 5) },
+      ],
+      [add, { ...add, values: { place: 5 } }],
+      [add, { ...add, by: 0.5 }],
+      [
+        { kind: "require", collection: people, where: nobody, atMost: 1, name: "few" },
+        { kind: "require", collection: people, where: nobody, atMost: -1, name: "few" },
+      ],
+    ];
 
-    const again = await reopen();
-    await again.open([visits]);
-    assert.equal(await again.count(visits, null), 20);
+    for (const [at, [right, wrong]] of pairs.entries()) {
+      await written(store, right);
+      await assert.rejects(write(store, insert(visits, { times: 0 }, `undone ${at}`), wrong), TypeError, String(at));
+      await assert.rejects(write(store, wrong), TypeError, String(at));
+    }
+
+    assert.equal(await store.count(visits, where("id", "starts", "undone")), 0);
+    assert.deepEqual((await findRecord(store, visits, "sum"))!["times"], 2);
+    assert.deepEqual(await matching(store, null), ["Ada", "Ada"]);
   });
 }
 

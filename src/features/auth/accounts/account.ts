@@ -1,10 +1,8 @@
 import type { Eventually } from "../../../core/eventually.ts";
 import type { Role } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { ifNoneMatch, notModified } from "../../../http/declarations/documentation.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { type ServedMount, type Prepared, type Write, mount } from "../../../http/declarations/mount.ts";
 import { storedOf } from "../../../http/declarations/table.ts";
 import { readRecord, updateRecord } from "../../../http/mount/endpoints.ts";
@@ -123,9 +121,13 @@ const buildDocumentation = (account: Account) =>
 
 /** Mounts accounts as a resource of the accounts table. Its secret columns are hidden. */
 function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
-  const mounted = mount(account, { permission: { read: ownOrAny, update: changesAccount }, personal: true });
-  const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
-    write.kind === "update" ? prepareChange(parts, write) : {};
+  const mounted = mount(account, {
+    permission: { read: ownOrAny, update: changesAccount },
+    personal: true,
+    table: accountsCollection,
+    beforeWrite: (write: Write<Account>): Eventually<Prepared> =>
+      write.kind === "update" ? prepareChange(parts, write) : {},
+  });
   const noted = ["last_login_at"];
   const place = { parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
   const names = Object.keys(account.fields).filter((name) => name !== "current_password" && !(name in verified));
@@ -134,7 +136,7 @@ function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
     Object.fromEntries(
       [...names, ...(parts.gate.mail.step !== null ? Object.keys(verified) : [])].map((name) => [name, record[name]]),
     );
-  return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show, noted };
+  return { ...mounted, ...place, show, noted };
 }
 
 /** Returns the columns that a change of an account sets in addition to the sent fields. */

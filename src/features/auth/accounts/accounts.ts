@@ -12,6 +12,7 @@ import {
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { PasswordCost } from "../../../core/crypto/password-hash.ts";
 import { usualRoles } from "../../../core/identity.ts";
+import { gauge, type MetricFamily } from "../../../core/measurement.ts";
 import { defineFeature, type Host } from "../../../feature/feature.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { assembleGate, gateCollections, type AssembledGate } from "../factors/assembling.ts";
@@ -37,7 +38,6 @@ import { accountEndpoints } from "./account.ts";
 import { makeEndings } from "./endings.ts";
 import { chooseChallenge } from "./first-proof.ts";
 import { loginListEndpoints } from "./logins.ts";
-import { measure } from "./measuring.ts";
 import { makeNamesUpkeep } from "./names-upkeep.ts";
 import { buildOffer, type Collected } from "./offer.ts";
 import { makeMarking } from "./passwords/marking.ts";
@@ -254,4 +254,22 @@ function ownUserFields(options: AccountsOptions | null): OwnUserFields {
       ([, value]) => value !== undefined,
     ),
   );
+}
+
+/** Returns the metrics of accounts. */
+export function measure({ passwords, revocations }: AccountsParts): readonly MetricFamily[] {
+  const age = revocations.ageMs();
+  return [
+    gauge("latchkey_password_hashes", "Password hashes that are being computed, and those that wait.", {
+      ...passwords.load(),
+    }),
+    {
+      ...gauge(
+        "latchkey_revocation_feed_age_seconds",
+        "Age of the list of revocations; after 5 seconds access tokens are refused.",
+        age === null ? {} : { "": age / 1000 },
+      ),
+      together: "max",
+    },
+  ];
 }

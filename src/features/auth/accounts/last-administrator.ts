@@ -1,7 +1,7 @@
 import { isKnownFormat } from "../../../core/crypto/password-hash.ts";
 import { OVERTAKEN, type Change, type Row } from "../../../store/store.ts";
+import { findLoginMethod } from "../gate/login-methods.ts";
 import type { GateParts } from "../gate/parts.ts";
-import { findWay } from "../gate/ways.ts";
 import { accountOf, accountsCollection, type Account } from "../records/accounts.ts";
 import { equals } from "../records/conditions.ts";
 
@@ -46,7 +46,7 @@ export async function keepAdministrator(parts: GateParts, leaving: Account, now:
 
 /** Returns the changes that require that an account can still log in. Returns null if it cannot. */
 async function findLogin(parts: GateParts, account: Account, now: number): Promise<readonly Change[] | null> {
-  return hasUsablePassword(account, now) ? [] : findWay(parts, account);
+  return hasUsablePassword(account, now) ? [] : findLoginMethod(parts, account);
 }
 
 /** True if the account can log in with its password. A one-time password that was used does not log in again. */

@@ -1,7 +1,7 @@
 import type { Host } from "../../../feature/feature.ts";
 import { confirmFromOutside, findHeldLogin, isLiveLogin, requireConfirmation } from "../factors/outside.ts";
 import type { Notify } from "../gate/contract.ts";
-import { keepOtherLogin } from "../gate/ways.ts";
+import { keepOtherLogin } from "../gate/login-methods.ts";
 import type { DeclaredNames } from "../people/contracts/accounts.ts";
 import type { LoginSource } from "../people/contracts/endings.ts";
 import { outsideEnd, requireFreshLogin, requireMayChange, vouch } from "../people/fresh-proof.ts";
@@ -63,7 +63,7 @@ export function buildOffer(host: Host, parts: AccountsParts, collected: Collecte
       async requireProof(context, account, password) {
         await requireMayChange(parts, context, account, ["password", "email", "username"], password);
       },
-      registerOutsideConfirmation: (find) => void parts.outsideWays.push(find),
+      registerOutsideConfirmation: (find) => void parts.outsideConfirmations.push(find),
       requireConfirmation: (context) => requireConfirmation(parts, context),
       confirmFromOutside: (context, waiting, proof) => confirmFromOutside(parts, context, waiting, proof),
       registerOutsideLogin: (login) => void parts.outsideLogins.push(login),

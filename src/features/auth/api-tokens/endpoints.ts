@@ -1,8 +1,6 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";

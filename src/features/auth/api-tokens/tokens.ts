@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { requireOptions } from "../../../core/checking/options.ts";
+import { deriveMark, secretHalfBytes, wasIssued } from "../../../core/crypto/issued-tokens.ts";
 import {
   formatOpaqueToken,
   makeLookup,
@@ -19,7 +20,6 @@ import { notActive, requireActive } from "../records/accounts.ts";
 import { ofUser, timeText } from "../records/conditions.ts";
 import { tokenChecks, type TokensOptions } from "../records/token-prefix.ts";
 import { makeTouch } from "../records/touch.ts";
-import { deriveMark, secretHalfBytes, wasIssued } from "./marks.ts";
 
 /**
  * API tokens, at most one per user. The key is the lookup id. The secret is derived from the server's secret and is not

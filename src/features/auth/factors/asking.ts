@@ -2,12 +2,12 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { StoredFactor } from "../gate/contract.ts";
-import { pendingCookie } from "../gate/cookie.ts";
 import { RECOVERY } from "../gate/factors.ts";
 import type { GateParts, WaitingLogin } from "../gate/parts.ts";
 import { LIFE_MS, type PendingLogin } from "../gate/pending.ts";
 import { mustHaveFactor } from "../gate/policy.ts";
 import type { Account } from "../records/accounts.ts";
+import { setHostCookie } from "../requests/cookies.ts";
 
 /** The id and the kind of the proof by mail. */
 export const MAIL = "mail";
@@ -53,7 +53,7 @@ export async function stillNeeded(parts: GateParts, context: Context, waiting: W
     extensions: { login: byCookie ? described : { pending: name, ...described } },
     headers: [
       ["WWW-Authenticate", parts.challenge(call)],
-      ...(byCookie ? [pendingCookie(call, parts.cookie, name, login.expiresAt)] : []),
+      ...(byCookie ? [setHostCookie(call, parts.cookie, name, login.expiresAt)] : []),
     ],
   });
 }
@@ -134,10 +134,10 @@ async function findFurtherProofs(
 ): Promise<readonly FactorObject[]> {
   if (login.purpose !== "confirm") return [];
   // A browser opens the page of the provider, and names the waiting login by its cookie.
-  const finders = resolvePlace(parts, login) === "cookie" ? parts.outsideWays : [];
-  const ways = await Promise.all(finders.map((find) => find(context, account)));
+  const finders = resolvePlace(parts, login) === "cookie" ? parts.outsideConfirmations : [];
+  const found = await Promise.all(finders.map((find) => find(context, account)));
   const isByMail = await confirmsByMail(parts, account, login);
-  return [...ways.flat().map((way) => ({ ...way })), ...(isByMail ? [{ id: MAIL, kind: MAIL }] : [])];
+  return [...found.flat().map((each) => ({ ...each })), ...(isByMail ? [{ id: MAIL, kind: MAIL }] : [])];
 }
 
 /** True if a code by mail confirms the login: the account has neither a password nor a factor, and mail is on. */

@@ -1,13 +1,14 @@
+import type { Scheme } from "../../../access/scheme/scheme.ts";
 import type { Assembled, Host } from "../../../feature/feature.ts";
 import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { Change, Collection } from "../../../store/store.ts";
+import type { SecondFactorRule } from "../gate/contract.ts";
 import { endWeakLogins } from "../gate/ending-weak.ts";
 import { factorsCollection, makeFactors } from "../gate/factors.ts";
 import { makeGate } from "../gate/gate.ts";
 import type { GateParts } from "../gate/parts.ts";
 import { makePendingLogins, pendingLoginsCollection } from "../gate/pending.ts";
 import { makeRecoveryCodes, type RecoveryCodes } from "../gate/recovery.ts";
-import { gateMistakes } from "../gate/start-checks.ts";
 import { factorTriesCollection, makeFactorTries } from "../gate/tries.ts";
 import { bindingsCollection } from "../records/bindings.ts";
 import { askFor } from "./asking.ts";
@@ -54,7 +55,7 @@ export function assembleGate(host: Host, given: GivenParts): AssembledGate {
     factors: makeFactors(store),
     tries: makeFactorTries(store),
     outsideLogins: [{ collection: bindingsCollection }],
-    outsideWays: [],
+    outsideConfirmations: [],
     recovery: () => (gate.kinds.size === 0 ? null : (recovery ??= makeRecoveryCodes(host.secret))),
     factorPage: () => host.service().pages?.factor ?? null,
   };
@@ -69,4 +70,31 @@ export function assembleGate(host: Host, given: GivenParts): AssembledGate {
     start: (now) => endWeakLogins(parts, now),
     upkeep: (now) => [...pending.due(now), ...factors.due(now), ...tries.due(now)],
   };
+}
+
+/** The facts about a service that the gate knows after every feature is set up. */
+interface GateSetup {
+  readonly rule: SecondFactorRule;
+  /** True if a kind of second factor is registered. */
+  readonly hasKinds: boolean;
+  /** True if another party decides who logs in. It may have checked a second factor. */
+  readonly takesOutsideLogins: boolean;
+}
+
+/** Returns the reasons why the rule about second factors cannot be enforced in this service, each with its fix. */
+export function gateMistakes(
+  schemes: readonly Scheme[],
+  { rule, hasKinds, takesOutsideLogins }: GateSetup,
+): readonly string[] {
+  if (rule === "optional") return [];
+  const silent = [...new Set(schemes.filter(({ proves }) => proves === undefined).map(({ name }) => name))];
+  const mistakes = silent.map(
+    (name) =>
+      `secondFactor is ${rule}, and the scheme ${name} does not declare what it proves; give it proves: a list like ["hwk"], "each" if its identities have proofs, or "program" for keys of programs`,
+  );
+  if (hasKinds || takesOutsideLogins) return mistakes;
+  return [
+    ...mistakes,
+    `secondFactor is ${rule}, and no feature has a kind of second factor, so these users could never log in; add totp(people) or passkeys(people)`,
+  ];
 }

@@ -5,11 +5,11 @@ import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import type { FactorAnswer, FactorSuccess, StoredFactor } from "../gate/contract.ts";
-import { clearedPendingCookie, findPendingCookie } from "../gate/cookie.ts";
 import { proofOf, RECOVERY } from "../gate/factors.ts";
 import type { GateParts } from "../gate/parts.ts";
 import type { PendingLogin } from "../gate/pending.ts";
 import type { Account } from "../records/accounts.ts";
+import { clearHostCookie, hostCookieName, requireOneCookie } from "../requests/cookies.ts";
 import { confirmsByMail, MAIL, needsMail, resolvePlace, stillNeeded } from "./asking.ts";
 import { activate, requireKind } from "./enrolling.ts";
 import { tryAnswer } from "./trying.ts";
@@ -38,7 +38,7 @@ export interface FoundPending {
 export async function requirePending(parts: GateParts, context: Context, named: string | null): Promise<FoundPending> {
   const { call } = context;
   if (named === null) context.requireSameSite();
-  const name = named ?? findPendingCookie(call, parts.cookie);
+  const name = named ?? requireOneCookie(call, hostCookieName(call, parts.cookie));
   const login = name === null ? null : await parts.pending.find(name, call.now);
   const account = login === null ? null : await parts.accounts.find(login.userId);
   if (name === null || login === null || account === null) throw expired(parts, call);
@@ -69,7 +69,7 @@ export async function complete(parts: GateParts, context: Context, body: Complet
     login.purpose === "confirm"
       ? await confirm(parts, context, { login, account, proofs, changes })
       : await begin(parts, context, { login, account, proofs, changes });
-  const headers = found.byCookie ? [clearedPendingCookie(call, parts.cookie)] : [];
+  const headers = found.byCookie ? [clearHostCookie(call, parts.cookie)] : [];
   return withMore({ ...reply, headers: [...(reply.headers ?? []), ...headers] }, answered.shown);
 }
 

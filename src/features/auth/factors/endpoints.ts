@@ -1,9 +1,8 @@
 import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { textSchema } from "../../../http/declarations/documentation.ts";
-import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
@@ -12,10 +11,10 @@ import type { Context } from "../../../http/request/exchange.ts";
 import { dateTime, enumeration, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
-import { pendingCookie } from "../gate/cookie.ts";
 import type { GateParts } from "../gate/parts.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../people/credentials.ts";
 import { codeField } from "../requests/codes.ts";
+import { setHostCookie } from "../requests/cookies.ts";
 import { wayBack } from "../requests/way-back.ts";
 import {
   confirmsByMail,
@@ -220,7 +219,7 @@ async function startConfirmation(parts: GateParts, context: Context) {
     }
     if (await confirmsByMail(parts, account, login)) await parts.gate.mail.step?.send(context, account, "confirmation");
     if (beginning.carriedIn(current.options) === "text") return waiting({ pending: name, ...described });
-    return { ...waiting(described), headers: [pendingCookie(context.call, parts.cookie, name, login.expiresAt)] };
+    return { ...waiting(described), headers: [setHostCookie(context.call, parts.cookie, name, login.expiresAt)] };
   }
   throw problem("permission_denied", {
     detail: "This credential cannot be confirmed. Log in with a session or a token pair.",

@@ -1,9 +1,8 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import type { JSONSchema } from "../../../http/declarations/documentation.ts";
-import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
@@ -20,7 +19,7 @@ import { requireAccount } from "../people/requiring.ts";
 import type { Account } from "../records/accounts.ts";
 import { ownOrAny } from "../requests/access.ts";
 import { codeField } from "../requests/codes.ts";
-import { proofField } from "../requests/fresh-login.ts";
+import { proofBody, proofField } from "../requests/fresh-login.ts";
 import { activate, enrol, isByRecovery, replaceCodes, requireKind, requireProvedAddress } from "./enrolling.ts";
 import { removeFactor } from "./removing.ts";
 import { renewLogin } from "./renewing.ts";
@@ -49,8 +48,6 @@ const confirmation = defineResource({
     }),
   },
 });
-
-const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
 
 /** `/users/{id}/factors`: the second factors and passkeys of a user. */
 export function factorEndpoints(parts: GateParts): readonly Endpoint[] {
@@ -166,7 +163,7 @@ async function confirm(parts: GateParts, context: FactorContext) {
 }
 
 async function makeCodes(parts: GateParts, context: Context) {
-  requireDraft(proof, context, { id: null, current: null });
+  requireDraft(proofBody, context, { id: null, current: null });
   const account = await requireOwnAccount(parts, context);
   const recovery = parts.recovery();
   if ((account.factors ?? 0) === 0 || recovery === null)
@@ -181,7 +178,7 @@ async function makeCodes(parts: GateParts, context: Context) {
 }
 
 async function remove(parts: GateParts, context: FactorContext): Promise<Reply> {
-  const { transient } = requireDraft(proof, context, { id: null, current: null });
+  const { transient } = requireDraft(proofBody, context, { id: null, current: null });
   const account = await requireAccount(parts, context);
   const identity = context.requireIdentity();
   const factor = await requireFactor(parts, context);
@@ -280,7 +277,7 @@ const documentation = {
   recovery: {
     summary: "Make ten new recovery codes",
     tag: "factors",
-    request: proof,
+    request: proofBody,
     responses: {
       201: {
         description: "The new codes. The old codes are no longer valid.",

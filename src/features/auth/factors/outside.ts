@@ -3,8 +3,8 @@ import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { HeldLogin, WaitingConfirmation } from "../gate/contract.ts";
-import { clearedPendingCookie } from "../gate/cookie.ts";
 import type { GateParts } from "../gate/parts.ts";
+import { clearHostCookie } from "../requests/cookies.ts";
 import { confirm, requirePending } from "./completing.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function confirmFromOutside(
   if (!account.active || account.generation !== login.generation) throw expired(parts, context);
   const proofs = [...login.proofs, proof];
   const reply = await confirm(parts, context, { login, account, proofs, changes: parts.pending.end(login) });
-  return { ...reply, headers: [...(reply.headers ?? []), clearedPendingCookie(call, parts.cookie)] };
+  return { ...reply, headers: [...(reply.headers ?? []), clearHostCookie(call, parts.cookie)] };
 }
 
 /** Returns the login of the caller's request. Returns null if its credential is not a login, for example Basic. */

@@ -214,7 +214,7 @@ export interface FactorKind<D extends JSONValue = JSONValue> {
 }
 
 /** A page of another party where the user of an account confirms a login: an identity provider. */
-export interface OutsideWay {
+export interface OutsideConfirmation {
   /** Unique among the factors of an account: `provider-company`. */
   readonly id: string;
   readonly kind: string;
@@ -227,7 +227,7 @@ export interface OutsideWay {
  * Finds the pages of other parties that confirm a login of an account with neither a password nor a factor. Registered
  * in `setUp` (`confirming.registerOutsideConfirmation`).
  */
-export type FindOutsideWays = (context: Context, account: Account) => Promise<readonly OutsideWay[]>;
+export type FindOutsideConfirmations = (context: Context, account: Account) => Promise<readonly OutsideConfirmation[]>;
 
 /** A confirmation that waits, and whose login is in a cookie. */
 export interface WaitingConfirmation {
@@ -276,4 +276,13 @@ export interface OutsideLogin {
 }
 
 /** The way to log in that a request removes: a factor, or a row of an outside login. */
-export type LeavingWay = { readonly factor: StoredFactor } | { readonly collection: Collection; readonly id: Key };
+export type RemovedLoginMethod =
+  | { readonly factor: StoredFactor }
+  | { readonly collection: Collection; readonly id: Key };
+
+declare const otherLogin: unique symbol;
+
+/**
+ * The changes that keep another way to log in, for the transaction that removes one. Only `keepOtherLogin` makes them.
+ */
+export type OtherLogin = readonly Change[] & { readonly [otherLogin]: true };

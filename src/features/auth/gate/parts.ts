@@ -12,7 +12,7 @@ import type {
   Beginning,
   BeginningOptions,
   FactorKind,
-  FindOutsideWays,
+  FindOutsideConfirmations,
   FirstProof,
   FirstProofBody,
   LoginAttempt,
@@ -46,7 +46,7 @@ export interface GateParts {
   /** The rows by which another party vouches for accounts. Features add theirs. */
   readonly outsideLogins: OutsideLogin[];
   /** Finds the pages of other parties that confirm a login, one function for each feature that has some. */
-  readonly outsideWays: FindOutsideWays[];
+  readonly outsideConfirmations: FindOutsideConfirmations[];
   /** Makes and checks recovery codes. Null if no kind of factor is registered. */
   recovery(): RecoveryCodes | null;
   /** Returns the page that asks for a second factor, without the base path. Returns null if the service has none. */

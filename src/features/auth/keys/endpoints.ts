@@ -1,10 +1,8 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { readPage } from "../../../http/answer/paging.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { nullable, timeSchema } from "../../../http/declarations/documentation.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";

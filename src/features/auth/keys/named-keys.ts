@@ -1,20 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { requireOptions } from "../../../core/checking/options.ts";
-import {
-  formatOpaqueToken,
-  makeLookup,
-  opaqueTokenPrefix,
-  secretPart,
-  type OpaqueToken,
-} from "../../../core/crypto/opaque-token.ts";
-import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
+import { tokenIssuer } from "../../../core/crypto/issued-tokens.ts";
+import { makeLookup, opaqueTokenPrefix, type OpaqueToken } from "../../../core/crypto/opaque-token.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { insert, storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
 import { dateTime, text } from "../../../resource/kinds/fields.ts";
 import { array } from "../../../resource/kinds/lists.ts";
 import type { Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
-import { deriveMark, secretHalfBytes, wasIssued } from "../api-tokens/marks.ts";
 import type { CheckedKey } from "../api-tokens/scheme.ts";
 import { Admission } from "../gate/admission.ts";
 import { NOT_ACTIVE, notActive, ofAccount, requireActive } from "../records/accounts.ts";
@@ -95,29 +87,19 @@ const idForm = /^[0-9A-Za-z]{14}$/;
 export function storeNamedKeys(options: TokensOptions): NamedKeys {
   requireOptions(options, tokenChecks, { of: "storeNamedKeys" });
   const { store, secret, observe, prefix } = options;
-  const digestKeys = secret.deriveEach("named-key");
-  const markKeys = secret.deriveEach("named-key-mark");
+  const issuer = tokenIssuer(secret, "named-key", prefix);
   const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
-
-  /**
-   * Computes a keyed digest that is bound to the user. So a row that was written directly into the database, or moved
-   * to another user, is refused as forged.
-   */
-  function computeDigest({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
-    return hmac(key, `${lookup}|${userId}|${presented}`);
-  }
 
   return {
     async create(admission, { name, scopes, expiresAt }, now) {
       const account = Admission.spend(admission);
       const { id: userId } = account;
       const lookup = makeLookup();
-      const drawn = secretPart(randomBytes(secretHalfBytes), secretHalfBytes);
-      const token = { lookup, secret: deriveMark(lookup, markKeys[0]!) + drawn };
+      const { token, digest } = issuer.issue(lookup, userId);
       const values = {
         user_id: userId,
         name,
-        digest: computeDigest(token, userId).toString("base64url"),
+        digest,
         scopes,
         created_at: timeText(now),
         expires_at: expiresAt,
@@ -131,7 +113,7 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
           ...admission.notices,
         ],
       });
-      return { listed: listed(requireRows(outcome)[1]!, prefix), key: formatOpaqueToken(token, prefix) };
+      return { listed: listed(requireRows(outcome)[1]!, prefix), key: token };
     },
     async list(userId, { after: place, backwards, limit } = { after: null, backwards: false, limit: maxKeys }) {
       const sort = ["created_at", "id"].map((column) => ({ column, descending: backwards }));
@@ -150,11 +132,9 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
     },
     check: (token, now) =>
       after(store.find(namedKeysCollection, token.lookup), (row): CheckedKey => {
-        if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
+        if (row === null) return { kind: issuer.wasIssued(token) ? "revoked" : "unknown" };
         const { user_id: userId, digest, scopes, expires_at, last_used_at } = storedOf(row);
-        const storedDigest = Buffer.from(digest, "base64url");
-        if (!digestKeys.some((key) => sameBytes(computeDigest(token, userId, key), storedDigest)))
-          return { kind: "forged" };
+        if (!issuer.isGenuine(token, userId, digest)) return { kind: "forged" };
         const expiresAt = expires_at === null ? null : Date.parse(expires_at);
         // Reported only to a caller who knows the key.
         if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };

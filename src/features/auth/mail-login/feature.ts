@@ -1,8 +1,7 @@
 import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { text } from "../../../resource/kinds/fields.ts";

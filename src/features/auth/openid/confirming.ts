@@ -1,7 +1,7 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Proof } from "../../../core/identity.ts";
 import type { Context } from "../../../http/request/exchange.ts";
-import type { OutsideWay } from "../gate/contract.ts";
+import type { OutsideConfirmation } from "../gate/contract.ts";
 import { vouchedProof, vouchesForLevel2 } from "../issuers/declaration.ts";
 import type { Account } from "../records/accounts.ts";
 import type { Header } from "../requests/cookies.ts";
@@ -57,9 +57,9 @@ export async function findProviderConfirmations(
   { clients, identities }: ProviderLoginParts,
   context: Context,
   { id }: Account,
-): Promise<readonly OutsideWay[]> {
+): Promise<readonly OutsideConfirmation[]> {
   const issuers = new Set((await identities.list(id)).map(({ issuer }) => issuer));
-  const confirmations: OutsideWay[] = [];
+  const confirmations: OutsideConfirmation[] = [];
   for (const client of clients.values()) {
     const { provider } = client;
     if (!issuers.has(provider.issuer) || !(await client.sendsAuthTime(context.call.now))) continue;

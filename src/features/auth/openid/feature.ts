@@ -75,7 +75,7 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
         endpoints: [...providerLoginEndpoints(parts), ...identityEndpoints(parts)],
         collections: [identitiesCollection, usedFlowsCollection],
         upkeep: [{ everySeconds: PRUNE_SECONDS, due: parts.flows.due }],
-        waysIn: providers.map(({ id, title }) => ({ title, href: `/api/login/${id}/start` })),
+        loginLinks: providers.map(({ id, title }) => ({ title, href: `/api/login/${id}/start` })),
         tags: { providers: "Logins at identity providers (OpenID Connect)." },
         start,
       };

@@ -1,8 +1,7 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse, listOf } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";

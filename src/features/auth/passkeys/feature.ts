@@ -6,9 +6,8 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import type { PasskeyRefusal } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature, type Host } from "../../../feature/feature.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { textSchema, type JSONSchema } from "../../../http/declarations/documentation.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";

@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { isObject } from "../../../core/checking/members.ts";
 import { parseJSON } from "../../../core/exact-numbers.ts";
 import type { PasskeyRefusal } from "../../../core/observation.ts";
 import { readCBOR, type CBORValue } from "./cbor.ts";
@@ -145,15 +146,11 @@ interface Answer {
 }
 
 function readAnswer(input: unknown): Answer | null {
-  if (!isRecord(input)) return null;
+  if (!isObject(input)) return null;
   const { id, rawId, type, response } = input;
   if (typeof id !== "string" || id === "" || id.length > 1400 || !base64url.test(id)) return null;
-  if (type !== "public-key" || (rawId !== undefined && rawId !== id) || !isRecord(response)) return null;
+  if (type !== "public-key" || (rawId !== undefined && rawId !== id) || !isObject(response)) return null;
   return { id, response };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function decode(value: unknown): Buffer | null {
@@ -168,7 +165,7 @@ function decode(value: unknown): Buffer | null {
 function requireClientData(value: unknown, type: string, { challenge, isOrigin }: PasskeyExpectations): Buffer {
   const bytes = decode(value);
   const client = bytes === null ? null : parseClientData(bytes);
-  if (bytes === null || !isRecord(client)) throw new Refused("malformed");
+  if (bytes === null || !isObject(client)) throw new Refused("malformed");
   if (client["type"] !== type) throw new Refused("type");
   const { challenge: answered, origin, crossOrigin = false, topOrigin } = client;
   if (crossOrigin !== false || topOrigin !== undefined) throw new Refused("cross_origin");

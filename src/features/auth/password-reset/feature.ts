@@ -1,7 +1,7 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
+import { builtInEndpoint } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
 import type { Context } from "../../../http/request/exchange.ts";

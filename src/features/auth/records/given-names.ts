@@ -2,7 +2,7 @@ import { insert } from "../../../http/declarations/table.ts";
 import type { Change, KeyOf, Outcome, Where } from "../../../store/store.ts";
 import { accountsCollection } from "./accounts.ts";
 import { equals, ofUser } from "./conditions.ts";
-import { differsInFolding, foldName, isShared, namesCollection } from "./names.ts";
+import { differsInFolding, foldName, isShared, mayEqualOtherLowerCase, namesCollection } from "./names.ts";
 
 /**
  * Returns the changes that must accompany each write of a username. They store its case folding, and refuse the
@@ -10,9 +10,12 @@ import { differsInFolding, foldName, isShared, namesCollection } from "./names.t
  * user.
  *
  * The store makes folded names unique, so two new names at the same time cannot be equal. The two requirements find the
- * older names that are not in the table of folded names, or that several users have.
+ * older names that are not in the table of folded names, or that several users have. A name that no other lower case
+ * can equal needs none of this, because the store makes the usernames of accounts unique by lower case.
  */
 export function giveName(user: number | KeyOf, username: string): readonly Change[] {
+  const dropped = typeof user === "number" ? [dropName(user)] : [];
+  if (!mayEqualOtherLowerCase(username)) return dropped;
   // The row of a new user never matches.
   const others = (column: string): readonly Where[] =>
     typeof user === "number" ? [{ not: equals(column, user) }] : [];
@@ -29,7 +32,7 @@ export function giveName(user: number | KeyOf, username: string): readonly Chang
   return [
     shared,
     ...(differsInFolding(username) ? [stored] : []),
-    ...(typeof user === "number" ? [dropName(user)] : []),
+    ...dropped,
     insert(namesCollection, { values: { user_id: user, username: foldName(username) } }),
   ];
 }

@@ -2,16 +2,17 @@ import { composed } from "../../../core/crypto/composed.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { storedOf, table } from "../../../http/declarations/table.ts";
 import { reference, text } from "../../../resource/kinds/fields.ts";
-import { caseFold, fold } from "../../../store/fold.ts";
+import { caseFold, fold, isAlikeInFoldings } from "../../../store/fold.ts";
 import type { Collection, Row, Store, Where } from "../../../store/store.ts";
 
 /*
  * Usernames are unique and found without regard to case. The unique column of the accounts compares them by lower case
  * (`fold`), which keeps a few letters apart that differ only in case. Stored usernames are never folded again, because
  * two users may have names that only differ in such letters. So a second table holds the names by Unicode's simple case
- * folding (`foldName`). Every new name is in it. Upkeep adds the older names that the two foldings fold differently
- * (`names-upkeep.ts`). All other names are found without it. Addresses need no such table, because they are ASCII, where
- * both foldings give the same result.
+ * folding (`foldName`). Every new name is in it that may be equal to one with another lower case
+ * (`mayEqualOtherLowerCase`). Upkeep adds the older names that the two foldings fold differently (`names-upkeep.ts`).
+ * All other names are found without it. Addresses need no such table, because they are ASCII, where both foldings give
+ * the same result.
  */
 
 /** Usernames, folded by `foldName`. */
@@ -48,6 +49,14 @@ export function foldName(name: string): string {
 /** True if the two foldings differ for this name. */
 export function differsInFolding(name: string): boolean {
   return foldName(name) !== fold(name);
+}
+
+/**
+ * True if another name may be equal by case folding but not by lower case. The unique column of the accounts alone
+ * keeps all other names apart, for example `grace@example.com`.
+ */
+export function mayEqualOtherLowerCase(name: string): boolean {
+  return !isAlikeInFoldings(name);
 }
 
 /** Returns the folded name of a user in the form for names that another user has too. */

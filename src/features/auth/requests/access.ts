@@ -10,7 +10,7 @@ import { made } from "../../../core/copy.ts";
 import type { Identity } from "../../../core/identity.ts";
 
 /** Denies an administrator who acts for a user. */
-const notActing: Permission = made({
+export const notActing: Permission = made({
   name: "not acting",
   decide: ({ identity }) => (identity?.actor === undefined ? "allow" : "deny"),
 });

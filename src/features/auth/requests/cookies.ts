@@ -1,5 +1,6 @@
 import type { Call } from "../../../core/call/call.ts";
 import { isUnsafe } from "../../../core/call/cross-site.ts";
+import { formatClearedCookie, formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 
@@ -18,6 +19,30 @@ export function requireOneCookie(call: Call, name: string): string | null {
   const value = call.cookie(name);
   if (value === null) throw problem("duplicate_credentials");
   return value ?? null;
+}
+
+/**
+ * Returns the name of a cookie of this host on this connection. The prefix binds the cookie to this host, and browsers
+ * accept such a cookie over TLS only (RFC 6265bis §4.1.3.2).
+ */
+export function hostCookieName({ client }: Call, cookie: string): string {
+  return client.encrypted ? `__Host-${cookie}` : cookie;
+}
+
+/** Returns the header field that sets a cookie of this host. `expiresAt` in milliseconds since the epoch. */
+export function setHostCookie(call: Call, cookie: string, value: string, expiresAt: number): Header {
+  const maxAgeSeconds = Math.max(0, Math.floor((expiresAt - call.now) / 1000));
+  const name = hostCookieName(call, cookie);
+  return [
+    "Set-Cookie",
+    formatSetCookie({ name, value, path: "/", secure: isSecure(call), sameSite: "lax", maxAgeSeconds }),
+  ];
+}
+
+/** Returns the header field that deletes a cookie of this host. */
+export function clearHostCookie(call: Call, cookie: string): Header {
+  const name = hostCookieName(call, cookie);
+  return ["Set-Cookie", formatClearedCookie({ name, path: "/", secure: isSecure(call), sameSite: "lax" })];
 }
 
 /**

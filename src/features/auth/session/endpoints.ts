@@ -3,9 +3,7 @@ import type { Reply } from "../../../core/call/call.ts";
 import { requireSameSite } from "../../../core/call/cross-site.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { listMethods } from "../../../core/levels.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
@@ -29,10 +27,15 @@ import {
   logInWith,
 } from "../people/credentials.ts";
 import { identityOf } from "../records/accounts.ts";
-import { refuseLoginCSRF, requireOneCookie } from "../requests/cookies.ts";
+import {
+  clearHostCookie,
+  hostCookieName,
+  setHostCookie,
+  refuseLoginCSRF,
+  requireOneCookie,
+} from "../requests/cookies.ts";
 import { userSchema } from "../requests/documentation.ts";
 import { wayBack } from "../requests/way-back.ts";
-import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** The dependencies of logins with a session cookie. */
@@ -190,7 +193,7 @@ const documentation = {
  * out.
  */
 function requireOwnCookie({ cookie }: SessionParts, context: Context): void {
-  requireOneCookie(context.call, sessionCookieName(context.call, cookie));
+  requireOneCookie(context.call, hostCookieName(context.call, cookie));
   context.requireSameSite();
 }
 
@@ -229,7 +232,7 @@ export async function startSession(parts: StartingParts, context: Context, admis
   requireInTime(context);
   refuseLoginCSRF(context);
   const { call } = context;
-  const before = call.cookie(sessionCookieName(call, parts.cookie)) ?? null;
+  const before = call.cookie(hostCookieName(call, parts.cookie)) ?? null;
   const created = await parts.sessions.create(admission, call, before);
   return sessionReply(parts, context, admission, created);
 }
@@ -262,7 +265,7 @@ async function sessionReply(
   const account = await parts.accounts.find(userId);
   const identity = account === null ? null : identityOf(account, "session");
   const user = await parts.accounts.requireUser(userId, identity);
-  const headers = [sessionCookie(context.call, parts.cookie, created.id, created.expiresAt)];
+  const headers = [setHostCookie(context.call, parts.cookie, created.id, created.expiresAt)];
   return started.reply(
     201,
     { user, expires_at: new Date(created.expiresAt).toISOString() },
@@ -294,9 +297,9 @@ function shownProofs({ proofs = [], level, authTime }: Identity) {
 }
 
 async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {
-  const cookie = requireOneCookie(call, sessionCookieName(call, parts.cookie));
+  const cookie = requireOneCookie(call, hostCookieName(call, parts.cookie));
   if (cookie !== null) await parts.sessions.end(cookie);
-  return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call, parts.cookie)] };
+  return { status: 204, cache: "no-store", headers: [clearHostCookie(call, parts.cookie)] };
 }
 
 async function logOutByForm(parts: SessionParts, context: Context): Promise<Reply> {

@@ -1,20 +1,16 @@
 import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { integer, text } from "../../../resource/kinds/fields.ts";
-import { defineResource } from "../../../resource/resource.ts";
 import { Admission } from "../gate/admission.ts";
 import type { AccountsContract } from "../people/contracts/accounts.ts";
 import type { LoginsContract } from "../people/contracts/logins.ts";
-import { proofField, withoutKey } from "../requests/fresh-login.ts";
+import { proofBody, withoutKey } from "../requests/fresh-login.ts";
 import type { AccessTokens } from "./access.ts";
 import { ACTING_SECONDS } from "./acting.ts";
-
-const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
 
 /** The parts that make tokens with which an administrator acts for a user. */
 export interface ActingParts {
@@ -37,7 +33,7 @@ export function actingEndpoint(parts: ActingParts): Endpoint {
     documentation: {
       summary: "Act for a user for 15 minutes",
       tag: "tokens",
-      request: proof,
+      request: proofBody,
       responses: {
         201: {
           description:
@@ -57,7 +53,7 @@ const acting = defineResponse({
 });
 
 async function act({ accounts, logins, access }: ActingParts, context: Context) {
-  const { transient } = requireDraft(proof, context, { id: null, current: null });
+  const { transient } = requireDraft(proofBody, context, { id: null, current: null });
   const user = await accounts.requireAccount(context);
   const { id, family = null } = context.requireIdentity();
   const actor = await accounts.find(id);

@@ -4,14 +4,20 @@ import { aBoolean, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Assembled, type Feature } from "../../../feature/feature.ts";
 import type { Beginning } from "../gate/contract.ts";
-import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom } from "../people/options.ts";
+import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom, requireOn } from "../people/options.ts";
 import type { AccountsFeature, LoginOptions } from "../people/people.ts";
 import { accessTokens, type AccessTokens } from "./access.ts";
 import { actingEndpoint } from "./acting-endpoint.ts";
 import { ACTING_SECONDS } from "./acting.ts";
-import { tokenBeginning } from "./beginning.ts";
 import type { CookieNames } from "./cookies.ts";
-import { keysEndpoint, tokenEndpoints, type TokenOptions } from "./endpoints.ts";
+import {
+  keysEndpoint,
+  tokenEndpoints,
+  renewTokens,
+  startTokens,
+  type TokenOptions,
+  type StartingParts,
+} from "./endpoints.ts";
 import { familiesCollection } from "./families.ts";
 import { deadFamiliesCollection, refreshUsesCollection } from "./refresh-uses.ts";
 import { bearer } from "./scheme.ts";
@@ -173,4 +179,23 @@ function cookieNameMistakes(refreshCookie: string, { schemes }: Assembled): read
     .map(
       ({ name }) => `refreshCookie is ${refreshCookie}, and the scheme ${name} reads a cookie of that name; rename one`,
     );
+}
+
+/** A token pair as a kind of login. */
+function tokenBeginning(enabled: boolean, parts: () => StartingParts): Beginning<TokenOptions> {
+  return {
+    name: "tokens",
+    carriedIn: ({ cookie }) => (cookie ? "cookie" : "text"),
+    start(context, admission, options) {
+      requireOn(enabled, "token-login");
+      return startTokens(parts(), context, admission, options);
+    },
+    current(context) {
+      const { family } = context.requireIdentity();
+      const cookie = context.call.header("authorization") === undefined;
+      return family === undefined ? null : { id: family, options: { cookie } };
+    },
+    renew: (context, admission, current) => renewTokens(parts(), context, admission, current),
+    isLive: (family) => parts().pairs.isLive(family),
+  };
 }

@@ -1,8 +1,7 @@
 import { anyone } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem, type Issue } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";

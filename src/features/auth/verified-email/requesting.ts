@@ -1,7 +1,6 @@
 import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../../http/declarations/endpoint.ts";
 import { storedOf } from "../../../http/declarations/table.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../http/request/exchange.ts";

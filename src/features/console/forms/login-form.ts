@@ -4,9 +4,16 @@ import { linkTo, findOwnPath } from "../../../core/html/link.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/request/view.ts";
 import { findParameter, readTarget } from "../addresses.ts";
+import {
+  hasLoginMethods,
+  MAIL_CODE_PATH,
+  RESET_PATH,
+  SESSION_PATH,
+  USERS_PATH,
+  resolveLoginMethods,
+} from "../login-methods.ts";
 import { isServed } from "../paths.ts";
 import { resolveAddress, type Site } from "../site.ts";
-import { hasWays, MAIL_CODE_PATH, RESET_PATH, SESSION_PATH, USERS_PATH, resolveWaysIn } from "../ways-in.ts";
 import { writePasskeyForm, type PasskeyForm } from "./passkey-form.ts";
 import { writePlainForm } from "./plain-form.ts";
 
@@ -23,8 +30,8 @@ interface LoginState {
  * redirects to the page that the caller wanted.
  */
 export async function writeLoginForm(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {
-  if (!hasWays(site.facts())) return "";
-  const { password, passkey, others } = resolveWaysIn(site.facts());
+  if (!hasLoginMethods(site.facts())) return "";
+  const { password, passkey, others } = resolveLoginMethods(site.facts());
   const { next } = sentTo(site, view);
   const query = new URLSearchParams({ next }).toString();
   // A link instead of a form: the policy of pages (`form-action 'self'`) also forbids forms that are redirected to

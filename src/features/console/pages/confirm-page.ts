@@ -10,9 +10,9 @@ import { readTarget } from "../addresses.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { writePasskeyForm } from "../forms/passkey-form.ts";
 import { writeUsernameField } from "../forms/username-field.ts";
+import { LOGIN_PATH } from "../login-methods.ts";
 import { askedPath, isServed } from "../paths.ts";
 import { resolveAddress, type Drawn, type Site } from "../site.ts";
-import { LOGIN_PATH } from "../ways-in.ts";
 import { drawFactorChoice, codeField, drawHead, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
 
 // The pages for a request that needs a recent proof of identity. A hidden input carries the values of the sent form,

@@ -3,10 +3,10 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { Offer, View } from "../../../http/request/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { passkeysElsewhere } from "../forms/passkey-form.ts";
+import { PASSKEY_PATH } from "../login-methods.ts";
 import { table } from "../parts.ts";
 import { isServed } from "../paths.ts";
 import type { Drawing, Drawn } from "../site.ts";
-import { PASSKEY_PATH } from "../ways-in.ts";
 import { drawEndButton, heads, linkTo, rowsAt, section, shown } from "./credential-lists.ts";
 import { drawHead } from "./waiting-parts.ts";
 
@@ -91,7 +91,7 @@ export async function drawIdentities(drawing: Drawing, user: string, isOwn: bool
       ? html`<p class="dim">There is none. A linked identity logs in without the password of this service.</p>`
       : table(linkTo(view, path, "All"), heads("Provider", "Account there", "Linked"), lines);
   const forms: readonly PageContent[] =
-    add === undefined ? [] : site.facts().waysIn.flatMap(({ title, href }) => newIdentity(view, add, title, href));
+    add === undefined ? [] : site.facts().loginLinks.flatMap(({ title, href }) => newIdentity(view, add, title, href));
   return section("identities", "Identities at providers", "", html`${list}${forms}`);
 }
 

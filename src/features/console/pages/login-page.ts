@@ -4,9 +4,9 @@ import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
 import { writeLoginForm, sentTo } from "../forms/login-form.ts";
 import { writePlainForm } from "../forms/plain-form.ts";
+import { MAIL_CODE_PATH, SESSION_PATH } from "../login-methods.ts";
 import { isServed } from "../paths.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
-import { MAIL_CODE_PATH, SESSION_PATH } from "../ways-in.ts";
 import { findRecord } from "./rows.ts";
 import { drawHead } from "./waiting-parts.ts";
 

@@ -8,8 +8,8 @@ import { findParameter } from "../addresses.ts";
 import { writeForm } from "../forms/form.ts";
 import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
+import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PATH } from "../login-methods.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
-import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PATH } from "../ways-in.ts";
 import { loginAfter } from "./login-page.ts";
 import { drawHead } from "./waiting-parts.ts";
 

@@ -1,14 +1,14 @@
+import encodeQR from "qr";
 import { isObject } from "../../../core/checking/members.ts";
-import { html, type PageContent } from "../../../core/html/markup.ts";
+import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { View } from "../../../http/request/view.ts";
 import { writeAttributes } from "../forms/form.ts";
 import { writePasskeyForm } from "../forms/passkey-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
+import { LOGIN_PATH } from "../login-methods.ts";
 import { code } from "../parts.ts";
-import { drawQRCode } from "../qr-code.ts";
 import { resolveAddress, type Drawing, type Drawn } from "../site.ts";
-import { LOGIN_PATH } from "../ways-in.ts";
 import { drawConfirmed, drawConfirming } from "./confirm-page.ts";
 import { codeForm, drawWaiting } from "./factor-page.ts";
 import { codeField, drawHead, isWaiting, readNext } from "./waiting-parts.ts";
@@ -117,4 +117,20 @@ function readUserId({ place }: View): string {
 
 function resolveAccountAddress(view: View): string {
   return resolveAddress(view, ACCOUNT_PATH.replace("{id}", readUserId(view)));
+}
+
+/** The width of the white margin around a QR code, in modules (ISO/IEC 18004). */
+const MARGIN = 4;
+
+/**
+ * Returns a QR code as an image in the page. It is dark on white in every color scheme, because some apps read no other
+ * code.
+ */
+function drawQRCode(text: string, label: string): Markup {
+  const rows = encodeQR(text, "raw", { border: MARGIN, ecc: "medium" });
+  const path = rows.map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")).join("")).join("");
+  return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${rows.length} ${rows.length}" shape-rendering="crispEdges">
+    <path fill="#fff" d="M0 0h${rows.length}v${rows.length}H0z" />
+    <path fill="#000" d="${path}" />
+  </svg>`;
 }

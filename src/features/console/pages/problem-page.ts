@@ -1,27 +1,28 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
-import { catalogueWith } from "../../../core/problem/definition.ts";
+import { catalogueWith } from "../../../core/problem/catalogue.ts";
+import { standardMembers, type ExtensionMembers } from "../../../core/problem/extensions.ts";
 import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { Offer, View } from "../../../http/request/view.ts";
-import { isTooLong, onPage } from "../excerpt.ts";
+import { isTooLong, onPage, excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { choicesFor } from "../forms/choices.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { writeLoginForm } from "../forms/login-form.ts";
 import { labelsFor, noLabels } from "../labels.ts";
+import { hasLoginMethods, SESSION_PATH } from "../login-methods.ts";
 import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { resolveAddress, formatTitle, nameInSentence, nameOne, type Drawn, type Site } from "../site.ts";
-import { hasWays, SESSION_PATH } from "../ways-in.ts";
+import { showPlain } from "../values.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
 import { drawLoginAgain } from "./login-page.ts";
 import { drawMailProblem } from "./mail-pages.ts";
 import { drawAppAgain } from "./new-factor-page.ts";
-import { drawExtensions } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { findRecord } from "./rows.ts";
 import { drawProgram } from "./session-page.ts";
@@ -40,7 +41,7 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with
   // sessions only.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
-  if (isUnknown && hasWays(site.facts()))
+  if (isUnknown && hasLoginMethods(site.facts()))
     return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
   const { title, code } = document;
   if (code === "invalid_credentials" && isLoginPage(view) && view.call.method === "POST") {
@@ -109,12 +110,12 @@ async function drawLogin(site: Site, view: View, document: ProblemDocument): Pro
 /** Draws the login form for a caller who is not logged in. */
 async function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
-  const said =
+  const reason =
     document.code === "not_authenticated" ? "Your request has no credentials" : "Your request has no valid credentials";
   const main = html`<div class="head">
       <div>
         <h1 tabindex="-1">${title}</h1>
-        <p><code>${view.call.path}</code> needs a login. ${said}. After the login you see whether anything is here.</p>
+        <p><code>${view.call.path}</code> needs a login. ${reason}. After the login you see whether anything is here.</p>
       </div>
     </div>
     ${await writeLoginForm(site, view)}${drawChallenges(view)} ${programs(document)}`;
@@ -136,7 +137,7 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
     status === 412 ? link(path, "See the current state") : "",
     status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without the query") : "",
     isRead && (status === 429 || status >= 500) && isReadable(site, path) ? link(path, "Try again") : "",
-    status === 403 && hasWays(site.facts()) ? link(site.pages.login, "Log in as another user") : "",
+    status === 403 && hasLoginMethods(site.facts()) ? link(site.pages.login, "Log in as another user") : "",
     status === 405 && isReadable(site, path) ? link(path, html`Read ${path}`) : "",
     status === 404 && path !== "/" && isReadable(site, up) ? link(up, html`Up to ${up}`) : "",
     status === 404 ? link("/", "To the start page") : "",
@@ -221,4 +222,23 @@ function describeOffer({ place, call }: View, { name, resource, description }: O
   if (name !== null) return formatTitle(name);
   if (resource === null) return description ?? `${call.method} ${call.path}`;
   return call.method === "POST" ? `New ${nameInSentence(resource)}` : nameOne(resource, place?.params["id"]);
+}
+
+/** Returns the extension members of a problem with their values. Empty if it has none. */
+export function drawExtensions(document: ProblemDocument, declared: ExtensionMembers = {}): PageContent {
+  const members = Object.entries(document).filter(([name]) => !standardMembers.has(name));
+  if (members.length === 0) return "";
+  const rows = members.map(([name, value]) => {
+    const shown =
+      typeof value === "object" && value !== null
+        ? html`<code>${excerptOfJSON(value, MOST_SHOWN)}</code>`
+        : showPlain(value, MOST_SHOWN);
+    const { description } = declared[name]?.options ?? {};
+    return html`<div>
+      <dt>${name}</dt>
+      <dd>${shown}</dd>
+      ${description === undefined ? "" : html`<dd class="rule">${description}</dd>`}
+    </div> `;
+  });
+  return html`<dl class="facts-list">${rows}</dl>`;
 }

@@ -31,12 +31,12 @@ function camelCase(name: string): string {
 export function describeServedAction(subject: OperationSubject, action: ServedAction): Description {
   const { name, on, method, description, problems, body } = action;
   const about = on === "record" ? subject.one : subject.many;
-  const said = name.replaceAll(/[-_]/g, " ");
+  const words = name.replaceAll(/[-_]/g, " ");
   const isSafe = method === "GET";
   return {
     operationId: `${camelCase(name)}${about.written}`,
     tag: subject.tag,
-    summary: description ?? `${said.slice(0, 1).toUpperCase()}${said.slice(1)}: ${about.said}`,
+    summary: description ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}: ${about.phrase}`,
     parameters: isSafe
       ? shared("IfNoneMatch")
       : [...(on === "record" ? [ifMatch(subject)] : []), ...shared("IdempotencyKey", "PreferReturn")],

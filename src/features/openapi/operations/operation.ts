@@ -1,6 +1,5 @@
 import type { Scheme } from "../../../access/scheme/scheme.ts";
-import type { ProblemCode } from "../../../core/problem/catalogue.ts";
-import { resolveCode, type AnyProblem } from "../../../core/problem/definition.ts";
+import { resolveCode, type ProblemCode, type AnyProblem } from "../../../core/problem/catalogue.ts";
 import type { ServedEndpoint } from "../../../http/declarations/endpoint.ts";
 import { withDeprecation, withGoing } from "../deprecated.ts";
 import type { JSONObject } from "../json.ts";

@@ -49,7 +49,7 @@ function buildResponses(
   const able = formats.filter(({ shows }) => shows !== "lists");
   const done: ResponseDocumentation = { description: "Done." };
   const statuses = [...new Set([...Object.keys(responses), ...Object.keys(shapes)])];
-  const said: Readonly<Record<string, ResponseDocumentation>> =
+  const documented: Readonly<Record<string, ResponseDocumentation>> =
     statuses.length > 0
       ? Object.fromEntries(
           statuses.map((status) => [status, { ...schemaOf(shapes[Number(status)]), ...(responses[status] ?? done) }]),
@@ -58,7 +58,7 @@ function buildResponses(
         ? { 204: done }
         : { 200: { ...done, schema: {} } };
   return Object.fromEntries(
-    Object.entries(said).map(([status, { description, schema, headers = {} }]) => [
+    Object.entries(documented).map(([status, { description, schema, headers = {} }]) => [
       status,
       {
         description,
@@ -73,9 +73,9 @@ function schemaOf(shape: Responses[number] | undefined): Pick<ResponseDocumentat
   return shape === null || shape === undefined ? {} : { schema: shape.schema };
 }
 
-function buildHeaders(said: Readonly<Record<string, string>>): JSONObject {
+function buildHeaders(headers: Readonly<Record<string, string>>): JSONObject {
   return Object.fromEntries(
-    Object.entries(said).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
   );
 }
 

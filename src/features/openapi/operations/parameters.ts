@@ -160,12 +160,12 @@ export function fieldsParameter(resource: Resource): JSONObject {
 /** Returns the parameter that selects the expanded records. Empty if there are none. */
 export function expandParameters(names: readonly string[]): readonly JSONObject[] {
   if (names.length === 0) return [];
-  const said =
+  const description =
     "The related records to include, if the caller may read them. A name with a point includes the related records of those records.";
-  return [commaSeparated("expand", said, { type: "string", enum: names })];
+  return [commaSeparated("expand", description, { type: "string", enum: names })];
 }
 
-const said: Readonly<Record<Operator, string>> = {
+const comparisons: Readonly<Record<Operator, string>> = {
   eq: "is this",
   ne: "is not this",
   lt: "is less than this",
@@ -191,7 +191,7 @@ function filterParameter(field: string, operator: Operator, declared: Field, goi
 
 function plainFilter(field: string, operator: Operator, declared: Field): JSONObject {
   const name = operator === "eq" && field !== FORMAT_PARAMETER ? field : `${field}[${operator}]`;
-  const description = `Only records whose \`${field}\` ${said[operator]}.`;
+  const description = `Only records whose \`${field}\` ${comparisons[operator]}.`;
   if (operator === "null") return { name, in: "query", description, schema: { type: "boolean" } };
   const value = textOperators.has(operator) ? { type: "string" } : filterSchema(declared);
   return operator === "in"

@@ -24,14 +24,14 @@ export interface OperationSubject {
    * The words for one record (`one`) and for all (`many`), in summaries (`order item`) and in operationIds
    * (`OrderItem`).
    */
-  readonly one: { readonly said: string; readonly written: string };
-  readonly many: { readonly said: string; readonly written: string };
+  readonly one: { readonly phrase: string; readonly written: string };
+  readonly many: { readonly phrase: string; readonly written: string };
 }
 
 /** Describes the actions of a mounted resource. */
 export const describeAction: Readonly<Record<ResourceAction, (subject: OperationSubject) => Description>> = {
   list: (subject) => ({
-    ...described(subject, `list${subject.many.written}`, `List ${subject.many.said}`),
+    ...described(subject, `list${subject.many.written}`, `List ${subject.many.phrase}`),
     parameters: [
       limitParameter(subject.mount.resource),
       ...shared("cursor"),
@@ -42,20 +42,19 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
     responses: { 200: listed(subject), 304: { ...notModified, headers: answerHeaders(...OF_A_PAGE) } },
   }),
   create: (subject) => ({
-    ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
-    parameters: shared("IdempotencyKey", "PreferReturn"),
+    ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.phrase}`),
+    parameters: subject.mount.once === null ? shared("IdempotencyKey", "PreferReturn") : [],
     request: (mediaType) => (subject.mount.arrays ? buildDraftsMedia : buildDraftMedia)(subject, mediaType),
     responses: { 201: created(subject), ...later(subject) },
     problems: [
       "conflict",
-      "idempotency_mismatch",
-      "too_many_repeats",
+      ...(subject.mount.once === null ? (["idempotency_mismatch", "too_many_repeats"] as const) : []),
       ...problemsOfFields(subject),
       ...(subject.mount.deferral?.problems ?? []),
     ],
   }),
   read: (subject) => ({
-    ...described(subject, `read${subject.one.written}`, `Read one ${subject.one.said}`),
+    ...described(subject, `read${subject.one.written}`, `Read one ${subject.one.phrase}`),
     parameters: [
       fieldsParameter(subject.mount.resource),
       ...expandParameters(expandableNames(subject.mount)),
@@ -64,7 +63,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
     responses: { 200: shown(subject, "The record.", "ETag"), 304: notModified },
   }),
   replace: (subject) => ({
-    ...described(subject, `replace${subject.one.written}`, `Replace one ${subject.one.said}`),
+    ...described(subject, `replace${subject.one.written}`, `Replace one ${subject.one.phrase}`),
     parameters: [ifMatch(subject), ...shared("IfNothingThere", "PreferReturn")],
     request: (mediaType) => buildDraftMedia(subject, mediaType),
     responses: {
@@ -77,7 +76,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
     problems: ["conflict", ...problemsOfState(subject), ...problemsOfFields(subject)],
   }),
   update: (subject) => ({
-    ...described(subject, `update${subject.one.written}`, `Change one ${subject.one.said}`),
+    ...described(subject, `update${subject.one.written}`, `Change one ${subject.one.phrase}`),
     parameters: [ifMatch(subject), ...shared("IdempotencyKey", "PreferReturn")],
     request: (mediaType) => buildPatchMedia(subject, mediaType),
     responses: {
@@ -95,7 +94,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
     ],
   }),
   delete: (subject) => ({
-    ...described(subject, `delete${subject.one.written}`, `Delete one ${subject.one.said}`),
+    ...described(subject, `delete${subject.one.written}`, `Delete one ${subject.one.phrase}`),
     parameters: [ifMatch(subject)],
     responses: { 204: { description: `Deleted${unlisted(subject)}.`, headers: answerHeaders() } },
     problems: ["malformed", "conflict", "referenced", ...problemsOfRemoval(subject), ...problemsOfState(subject)],
@@ -122,7 +121,7 @@ export function describeQuery(subject: OperationSubject): Description {
   return {
     ...list,
     operationId: `query${subject.many.written}`,
-    summary: `Ask for ${subject.many.said}`,
+    summary: `Ask for ${subject.many.phrase}`,
     parameters: shared("cursor", "PreferCount", "IfNoneMatch"),
     request: (mediaType) => mediaTypeObject(mediaType, ref("schemas", subject.names.query), { limit: 10 }),
   };
@@ -136,7 +135,7 @@ export function describeChanges(subject: OperationSubject): Description {
   const answered = answerHeaders("IdempotencyReplayed", "PreferenceApplied");
   const able = formats.filter(({ shows }) => shows !== "lists");
   return {
-    ...described(subject, `update${many.written}`, `Change several ${many.said}`),
+    ...described(subject, `update${many.written}`, `Change several ${many.phrase}`),
     parameters: shared("IdempotencyKey", "PreferReturn"),
     request: (mediaType) => mediaTypeObject(mediaType, body, null),
     responses: {
@@ -168,10 +167,11 @@ export function problemsOfState({ mount }: OperationSubject): readonly ProblemCo
 /** The problems of changes that a hook or an action returns. These changes may be in any table. */
 export const problemsOfChanges = ["taken", "referenced"] as const satisfies readonly ProblemCode[];
 
-function problemsOfFields({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
+function problemsOfFields({ mount: { resource, beforeWrite, maximum } }: OperationSubject): readonly ProblemCode[] {
   const options = Object.values(resource.fields).map((field) => field.options);
   return [
     ...(beforeWrite === null ? [] : problemsOfChanges),
+    ...(maximum === null ? [] : (["too_many"] as const)),
     ...(resource.unique.length > 0 || options.some(({ unique = false }) => unique !== false)
       ? (["taken"] as const)
       : []),
@@ -229,8 +229,22 @@ export function exampleWithId(resource: Mount["resource"]): JSONObject | null {
 function created(subject: OperationSubject): JSONObject {
   const { mount, names } = subject;
   const record = ref("schemas", names.record);
+  if (mount.once !== null)
+    return answer(subject, "Created.", withIssued(mount.once.field, mount.resource, record), ["Location"]);
   const schema = mount.arrays ? { anyOf: [record, { type: "array", maxItems: MAX_LIMIT, items: record }] } : record;
   return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
+}
+
+/** Returns the schema of a new record with the member that only this response shows. */
+function withIssued(field: string, { fields }: Mount["resource"], record: JSONObject): JSONObject {
+  const { kind, options } = fields[field]!;
+  const { description = "Shown in this response only." } = options;
+  return {
+    allOf: [record],
+    type: "object",
+    properties: { [field]: { ...kind.schema, description } },
+    required: [field],
+  };
 }
 
 /**

@@ -12,7 +12,7 @@ export interface Contents {
 /** The operations of one tag, and its description. */
 export interface Group {
   readonly tag: string;
-  readonly said: string;
+  readonly description: string;
   readonly operations: readonly Operation[];
   readonly entries: Markup;
 }
@@ -31,7 +31,7 @@ export function* collectContents(document: JSONObject, basePath: string): Pieces
     const tag = textAt(name);
     const own = byTag.get(tag) ?? [];
     const entries = html`${own.map((operation) => drawEntry(basePath, operation))}`;
-    groups.push({ tag, said: textAt(description), operations: own, entries });
+    groups.push({ tag, description: textAt(description), operations: own, entries });
     yield;
   }
   // If two operations have the same id, the first one counts.

@@ -12,7 +12,7 @@ export interface Operation {
   readonly summary: string;
   readonly tag: string;
   /** The whole description, parsed on first use. */
-  readonly said: JSONObject;
+  readonly source: JSONObject;
 }
 
 /** Returns the value if it is an object. Otherwise returns an empty object. */
@@ -43,7 +43,7 @@ export function collectOperations({ paths }: JSONObject): readonly Operation[] {
         path,
         summary: summary || `${name} ${path}`,
         tag,
-        get said() {
+        get source() {
           return valueAt(each);
         },
       };
@@ -51,9 +51,9 @@ export function collectOperations({ paths }: JSONObject): readonly Operation[] {
   });
 }
 
-function readFacts(said: JSONObject): OperationFacts {
-  const [tag] = listAt(said["tags"]);
-  return { operationId: textAt(said["operationId"]), tag: textAt(tag), summary: textAt(said["summary"]) };
+function readFacts(source: JSONObject): OperationFacts {
+  const [tag] = listAt(source["tags"]);
+  return { operationId: textAt(source["operationId"]), tag: textAt(tag), summary: textAt(source["summary"]) };
 }
 
 /** Returns an object of the document. Parses it if it is still text. */
@@ -73,8 +73,8 @@ export function resolved(document: JSONObject, value: unknown): JSONObject {
 }
 
 /** Returns the parameters of an operation, with resolved references. */
-export function collectParameters(document: JSONObject, { said }: Operation): readonly JSONObject[] {
-  return listAt(said["parameters"]).map((each) => resolved(document, each));
+export function collectParameters(document: JSONObject, { source }: Operation): readonly JSONObject[] {
+  return listAt(source["parameters"]).map((each) => resolved(document, each));
 }
 
 /** Returns the media types of a body with their content. JSON comes first, because people type it. */

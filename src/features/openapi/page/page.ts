@@ -42,9 +42,9 @@ export function docsPage(parts: DocsParts, { groups }: Contents): Page {
   const { title, version, description } = objectAt(document["info"]);
   const writing = { document, basePath };
   const sections = groups.map(
-    ({ tag, said, entries }) => html`<section aria-labelledby="${formatTagId(tag)}">
+    ({ tag, description, entries }) => html`<section aria-labelledby="${formatTagId(tag)}">
       <h2 id="${formatTagId(tag)}">${tag}</h2>
-      ${said === "" ? "" : html`<p class="dim">${prose(writing, said)}</p>`}
+      ${description === "" ? "" : html`<p class="dim">${prose(writing, description)}</p>`}
       <ul class="ops wide">${entries}</ul>
     </section> `,
   );
@@ -64,7 +64,7 @@ export function operationPage(parts: DocsParts, contents: Contents, id: string):
   const { document, basePath } = parts;
   const operation = contents.byId.get(id);
   if (operation === undefined) return null;
-  const { method, path, summary, said } = operation;
+  const { method, path, summary, source } = operation;
   const writing = { document, basePath };
   const main = html`<div class="split docs">
     <div class="stack far">
@@ -75,7 +75,7 @@ export function operationPage(parts: DocsParts, contents: Contents, id: string):
             <div>
               <h1>${summary}</h1>
               <p><b class="m ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
-              ${said["description"] === undefined ? "" : html`<p>${prose(writing, said["description"])}</p>`}
+              ${source["description"] === undefined ? "" : html`<p>${prose(writing, source["description"])}</p>`}
             </div>
           </div>
           ${parametersSection(writing, operation)}${bodySection(writing, operation)}${answersSection(writing, operation)}
@@ -167,8 +167,8 @@ function parametersSection(writing: DocumentContext, operation: Operation): Page
   return html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2><dl class="facts-list">${rows}</dl></section>`;
 }
 
-function bodySection(writing: DocumentContext, { said }: Operation): PageContent {
-  const content = collectMediaTypes(objectAt(said["requestBody"])["content"]);
+function bodySection(writing: DocumentContext, { source }: Operation): PageContent {
+  const content = collectMediaTypes(objectAt(source["requestBody"])["content"]);
   if (content.length === 0) return "";
   const [first, ...others] = drawShapes(writing, content);
   return html`<section class="stack" aria-labelledby="body-told"><h2 id="body-told">Body</h2>${first}${others.length === 0 ? "" : html`<details class="more"><summary>In other media types</summary>${others}</details>`}</section>`;
@@ -187,8 +187,8 @@ function drawShapes(writing: DocumentContext, content: ReturnType<typeof collect
   );
 }
 
-function answersSection(writing: DocumentContext, { said }: Operation): Markup {
-  const answers = Object.entries(objectAt(said["responses"]));
+function answersSection(writing: DocumentContext, { source }: Operation): Markup {
+  const answers = Object.entries(objectAt(source["responses"]));
   const rows = answers.map(([status, each]) => [status, drawAnswer(writing, status, each)] as const);
   const list = (isMistake: boolean): Markup =>
     html`<dl class="facts-list">${rows.filter(([status]) => status >= "400" === isMistake).map(([, row]) => row)}</dl>`;

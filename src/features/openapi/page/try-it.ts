@@ -18,7 +18,7 @@ export function tryIt(writing: DocumentContext, operation: Operation, who: strin
   const { document, basePath } = writing;
   const parameters = collectParameters(document, operation).filter((each) => each["in"] !== "cookie");
   const [needed, others] = [parameters.filter(isNeeded), parameters.filter((each) => !isNeeded(each))];
-  const bodies = collectMediaTypes(objectAt(operation.said["requestBody"])["content"]);
+  const bodies = collectMediaTypes(objectAt(operation.source["requestBody"])["content"]);
   const more = html`<details class="more">
     <summary>${others.length === 1 ? "One more parameter" : `${others.length} more parameters`}</summary>
     <div class="stack">${others.map((each) => drawInput(writing, each))}</div>
@@ -105,8 +105,8 @@ function formatExample(document: JSONObject, type: string, media: JSONObject): s
 }
 
 /** Returns the placeholder for a credential, never a credential. Empty if none is needed. */
-function chooseCredential(document: JSONObject, { said }: Operation): string {
-  const names = listAt(said["security"]).flatMap((each) => Object.keys(objectAt(each)));
+function chooseCredential(document: JSONObject, { source }: Operation): string {
+  const names = listAt(source["security"]).flatMap((each) => Object.keys(objectAt(each)));
   const schemes = objectAt(objectAt(document["components"])["securitySchemes"]);
   const requiredSchemes = names.map((name) => objectAt(schemes[name]));
   if (requiredSchemes.some(({ in: place, name }) => place === "header" && name === "Authorization"))
@@ -142,7 +142,7 @@ function askedBy({ document, basePath }: DocumentContext, operation: Operation):
       .filter((each) => each["in"] === "query" && isNeeded(each))
       .map((each) => [textAt(each["name"]), chooseValue(each, resolved(document, each["schema"]))]),
   ).toString();
-  const [first] = collectMediaTypes(objectAt(operation.said["requestBody"])["content"]);
+  const [first] = collectMediaTypes(objectAt(operation.source["requestBody"])["content"]);
   const credential = chooseCredential(document, operation);
   return {
     path: query === "" ? path : `${path}?${query}`,

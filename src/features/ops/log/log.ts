@@ -4,7 +4,6 @@ import { shellWord } from "../../../core/checking/shell.ts";
 import { stackOfThrown } from "../../../core/checking/thrown.ts";
 import type { Observation, Observer } from "../../../core/observation.ts";
 import { visible } from "../../../core/visible.ts";
-import { makeThinning } from "../thinning.ts";
 
 /**
  * The log level: `silent` (no lines), `error` (only errors), `info` (also requests and other events) or `debug` (also
@@ -168,4 +167,34 @@ function describeCure({ issuer, subject, userId }: Observed<"identity_not_bound"
     ...(issuer === "" ? [] : ["--issuer", shellWord(issuer)]),
   ];
   return `If the identity and the account belong to the same person: ${words.join(" ")}`;
+}
+
+/** The largest number of lines of one kind per second. */
+const MOST_A_SECOND = 10;
+
+/**
+ * Limits the lines of each kind per second, and then reports how many lines it dropped. A caller who causes log lines
+ * can therefore not fill the disk.
+ */
+interface Thinning {
+  /** Counts a line of this kind. Returns true if the line may be written. */
+  takes(kind: string): boolean;
+}
+
+function makeThinning(report: (kind: string, dropped: number) => void): Thinning {
+  const seen = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+  const begin = (): void => {
+    timer = null;
+    for (const [kind, count] of seen) if (count > MOST_A_SECOND) report(kind, count - MOST_A_SECOND);
+    seen.clear();
+  };
+  return {
+    takes(kind) {
+      const count = (seen.get(kind) ?? 0) + 1;
+      seen.set(kind, count);
+      timer ??= setTimeout(begin, 1000).unref();
+      return count <= MOST_A_SECOND;
+    },
+  };
 }

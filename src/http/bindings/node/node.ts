@@ -1,14 +1,16 @@
+import { closeSync, openSync } from "node:fs";
 import type { RequestListener, Server, ServerOptions } from "node:http";
 import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { devNull } from "node:os";
 import { proxyList } from "../../../core/call/trusted-proxies.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { buildObjectCheck, optional, text, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import type { Observer } from "../../../core/observation.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../limits.ts";
 import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
-import { watchDescriptors } from "./descriptors.ts";
 import { endWithAnswer } from "./ending.ts";
 import { createServer } from "./http-module.ts";
 import { makeListener, serviceMistakes } from "./request-listener.ts";
@@ -211,4 +213,38 @@ function secured({ cert, key }: { readonly cert: string; readonly key: string })
 async function createTlsServer(options: TlsServerOptions, answer: RequestListener): Promise<Server> {
   const https = await import("node:https");
   return https.createServer(options, answer);
+}
+
+const LOOK_MS = 1000;
+/** The interval between log entries while no descriptor is free, in milliseconds. */
+const SILENCE_MS = 60_000;
+
+/**
+ * Logs when the process has no file descriptors left. In that state, libuv accepts new connections and closes them
+ * silently. When a descriptor is free again, libuv accepts the next connection normally. Returns a function that stops
+ * the check.
+ */
+function watchDescriptors(observe: Observer): () => void {
+  let reportedAt = -Infinity;
+  const look = (): void => {
+    const error = attempt();
+    if (error === null || performance.now() - reportedAt < SILENCE_MS) return;
+    reportedAt = performance.now();
+    const message =
+      "No file descriptor is free: new connections are closed without an answer. Raise the limit (ulimit -n, LimitNOFILE of systemd), or allow fewer connections.";
+    observe({ kind: "notice", level: "error", message, error });
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Opens a descriptor and closes it. Returns the error if none is left. */
+function attempt(): Error | null {
+  try {
+    closeSync(openSync(devNull, "r"));
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "EMFILE" || code === "ENFILE" ? (error as Error) : null;
+  }
 }

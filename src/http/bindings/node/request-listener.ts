@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Socket } from "node:net";
 import type { ReportedClient } from "../../../core/call/call.ts";
 import { aFunction, optional, isObject, shown } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
@@ -9,7 +10,6 @@ import type { Answer } from "../../answer/writing.ts";
 import { makeBatches } from "../../scheduling/batching.ts";
 import { NodeArrival } from "./arrival.ts";
 import { readPeerAddress } from "./peer.ts";
-import { answerInOrder } from "./pipelining.ts";
 import { send } from "./sending.ts";
 import { admitStream, isStream } from "./streams.ts";
 import type { Responder } from "./unreadable.ts";
@@ -160,4 +160,36 @@ function targetFor({ basePath = "" }: Responder, { url, originalUrl, baseUrl = "
       `The service is mounted at ${baseUrl}, but its addresses begin with ${basePath === "" ? "/" : basePath}. Give it the prefix: createService({ basePath: ${JSON.stringify(baseUrl)} }).`,
     );
   return (basePath === "" ? undefined : originalUrl) ?? url!;
+}
+
+/**
+ * The number of requests of one connection that are answered in one turn of the event loop. Answering them takes about
+ * half a millisecond.
+ */
+const MOST_OF_A_TURN = 32;
+
+/** The number of requests that may wait on one connection. With more, the connection is no longer read. */
+const MOST_WAITING = 64;
+
+interface PipelineCounts {
+  waiting: number;
+  answered: number;
+}
+
+const lines = new WeakMap<Socket, PipelineCounts>();
+
+/**
+ * Answers a request after the earlier requests of its connection. One packet can contain 2,000 requests. If all
+ * requests were answered at the same time, the responses would wait in memory for a client that may never read. If all
+ * requests were answered in one turn of the event loop, other clients would wait.
+ */
+function answerInOrder(socket: Socket, response: ServerResponse, answer: () => void): void {
+  const line = lines.get(socket) ?? { waiting: 0, answered: 0 };
+  lines.set(socket, line);
+  if (++line.waiting === MOST_WAITING) socket.pause();
+  response.once("socket", () => {
+    if (--line.waiting === 0 && !socket.writableEnded) socket.resume();
+    if (++line.answered % MOST_OF_A_TURN === 0) setImmediate(answer);
+    else answer();
+  });
 }

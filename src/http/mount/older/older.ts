@@ -205,12 +205,15 @@ const RESERVED_PARAMETERS = new Set(["limit", "cursor", "sort", "fields", "expan
 function collectMistakes(newer: unknown, options: unknown): readonly string[] {
   if (!isObject(newer) || !isObject(newer["collection"]) || !isObject(newer["resource"]))
     return [`olderShape: the first argument is ${shown(newer)}, not a mount; write olderShape(mount(…), { … })`];
-  const { resource, older } = newer as unknown as Mount;
+  const { resource, older, once } = newer as unknown as Mount;
   const place = `olderShape(${resource.path})`;
   if (!isObject(options)) return [`${place}: it needs { prefix: "/v1", fields: { … } }`];
   const wrong = membersMistakes(options, optionMembers);
   const found = [
     ...(older === null ? [] : ["it is an older shape already; give it the mount that this one was made of"]),
+    ...(once === null
+      ? []
+      : ["a record with shownOnce() has no older shape, because it shows a value in one response"]),
     ...(wrong.length > 0 ? wrong : fieldsMistakes(resource, options as unknown as OlderOptions<Resource>)),
   ];
   return found.map((mistake) => `${place}: ${mistake}`);

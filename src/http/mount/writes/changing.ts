@@ -29,6 +29,7 @@ import {
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./drafting.ts";
 import { answerOnce, storedWith, repeatable, withRepeats } from "./idempotency.ts";
+import { issue, showIssued } from "./issuing.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
@@ -54,15 +55,16 @@ async function createRecord(mount: ServedMount, exchange: Exchange, idempotency:
   const values = buildValues(mount, exchange, draft, prepared);
   requireAllowed(mount, exchange, values);
   await requireCollectionAsKnown(mount, exchange);
-  const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
+  const issued = issue(mount, exchange, id, values);
+  const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values: issued.values };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
   const stored = storedWith(idempotency, [{ id: 0, ...values }]);
   const transaction = withRepeats(exchange, [insert, ...further], stored);
   const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, mount, exchange);
-  return outcome.kind === "replayed"
-    ? repeatCreation(mount, exchange, outcome.rows[0]!)
-    : created(mount, exchange, outcome.rows[0]!, false);
+  if (outcome.kind === "replayed") return repeatCreation(mount, exchange, outcome.rows[0]!);
+  const reply = created(mount, exchange, outcome.rows[0]!, false);
+  return issued.shown === null ? reply : showIssued(exchange, reply, issued.shown);
 }
 
 function repeatCreation(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply> {

@@ -4,6 +4,7 @@ import { atOnce } from "../../../core/checking/at-once.ts";
 import { copyOfJSON } from "../../../core/exact-numbers.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Resource, StoredOf } from "../../../resource/resource.ts";
+import { buildTableName } from "../../../resource/tables/table.ts";
 import {
   keyOf,
   OVERTAKEN,
@@ -25,7 +26,6 @@ import type { Exchange } from "../../request/exchange.ts";
 import { requireInTime } from "../../request/in-time.ts";
 import { yieldBetweenSteps, inTurns } from "../../scheduling/slices.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";
-import { cascadesFrom } from "./cascading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
 import type { Unwritten } from "./outcome.ts";
 import { replay } from "./replaying.ts";
@@ -160,8 +160,8 @@ function placedIn({ links }: ServedMount, { changes }: Transaction, outcome: Out
 }
 
 /**
- * Adds the changes of features to a write, for example a line of an audit trail. They are committed or rolled back
- * together.
+ * Adds the changes of features to a write, for example a line of an audit trail, and the check of the maximum of its
+ * mount. They are committed or rolled back together.
  */
 export async function withAlongside(
   mount: ServedMount,
@@ -169,8 +169,8 @@ export async function withAlongside(
   transaction: Transaction,
   writings: readonly WriteFacts[],
 ): Promise<Transaction> {
-  if (alongside.length === 0) return transaction;
-  const more: Change[] = [];
+  const more: Change[] = requireMaximums(mount, transaction, writings);
+  if (alongside.length === 0 && more.length === 0) return transaction;
   await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
     // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
     const { resource } = withAllFields(of.newer ?? of);
@@ -180,6 +180,29 @@ export async function withAlongside(
       for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
   return { ...transaction, changes: [...transaction.changes, ...more] };
+}
+
+/**
+ * Returns the changes that refuse the transaction if an owner would have more records than the mount allows. They are
+ * checked in the transaction after its writes, so that no other write can come between.
+ */
+function requireMaximums(
+  mount: ServedMount,
+  { changes }: Transaction,
+  writings: readonly WriteFacts[],
+): Extract<Change, { kind: "require" }>[] {
+  const required = new Map<string, Extract<Change, { kind: "require" }>>();
+  for (const [place, { at = place, before, of: { maximum, collection } = mount }] of writings.entries()) {
+    const change = changes[at];
+    if (maximum === null || (change?.kind !== "insert" && change?.kind !== "update")) continue;
+    const { per: column, records: atMost } = maximum;
+    const value = change.values[column];
+    const isKey = typeof value === "number" || typeof value === "string";
+    if (!isKey || before?.record[column] === value) continue;
+    const where = { column, operator: "eq", value } as const;
+    required.set(`${collection.name} ${value}`, { kind: "require", collection, where, atMost, name: "too_many" });
+  }
+  return [...required.values()];
 }
 
 /**
@@ -277,4 +300,36 @@ export async function replayed(mount: ServedMount, exchange: Exchange, row: Row)
  */
 export function isErased({ sources }: ServedMount, { record }: Row): boolean {
   return sources.some((name) => !Object.hasOwn(record, name));
+}
+
+const cache = new WeakMap<ServedMount, readonly ServedMount[]>();
+
+/**
+ * Returns the mounts whose records the database deletes together with a record of this mount, at any depth: nested
+ * records, and records that refer to the record with `onDelete: "cascade"`. If the records of this mount refer to each
+ * other, the result contains this mount too.
+ */
+function cascadesFrom(mount: ServedMount): readonly ServedMount[] {
+  let found = cache.get(mount);
+  if (found === undefined) cache.set(mount, (found = findCascades(mount)));
+  return found;
+}
+
+function findCascades(mount: ServedMount): readonly ServedMount[] {
+  const found = new Set<ServedMount>();
+  const add = (of: ServedMount): void => {
+    for (const each of of.referrers)
+      if (!found.has(each) && cascades(each, buildTableName(of.resource))) {
+        found.add(each);
+        add(each);
+      }
+  };
+  add(mount);
+  return [...found];
+}
+
+function cascades({ collection }: ServedMount, table: string): boolean {
+  return collection.columns.some(
+    ({ references }) => references?.collection === table && references.onDelete === "cascade",
+  );
 }

@@ -1,8 +1,8 @@
-import { catalogue, type ProblemCode } from "../../../core/problem/catalogue.ts";
-import { ownAmong, type AnyProblem } from "../../../core/problem/definition.ts";
+import { catalogue, ownAmong, type ProblemCode, type AnyProblem } from "../../../core/problem/catalogue.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
+import type { Maximum } from "../../declarations/records.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { convertProblem } from "../older/translating.ts";
 import { findMount, referenced, notifyOperator } from "./referring.ts";
@@ -49,6 +49,7 @@ function refusalIn(outcome: Unwritten, mount: ServedMount, exchange: Exchange): 
       return referenced(by, exchange, by?.resource.plural ?? "");
     }
     case "refused":
+      if (outcome.name === "too_many" && mount.maximum !== null) return tooManyRecords(mount, mount.maximum);
       return problem(refusedAs(outcome.name, mount), { issues: outcome.issues ?? [] });
   }
 }
@@ -73,6 +74,10 @@ function takenIn({ column, columns = [] }: Extract<Outcome, { readonly kind: "ta
 export function takenAt(...pointers: readonly string[]): Problem {
   const detail = pointers.length > 1 ? "These values together are already taken." : "This value is already taken.";
   return problem("taken", { issues: pointers.map((pointer) => ({ pointer, code: "taken", detail })) });
+}
+
+function tooManyRecords({ resource: { plural } }: ServedMount, { per, records }: Maximum): Problem {
+  return problem("too_many", { detail: `At most ${records} ${plural} may have the same ${per}. Delete one first.` });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { formatMistakes, describeType } from "../../../core/checking/members.ts";
+import { makeLookup } from "../../../core/crypto/opaque-token.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { isStored, isWritable } from "../../../resource/declaration/field.ts";
 import type { Draft } from "../../../resource/draft.ts";
@@ -104,6 +105,7 @@ export function buildValues(
 }
 
 /** Returns a new id if the service generates the ids of this resource. Returns null if the store assigns them. */
-export function madeId({ resource }: ServedMount, { service, call }: Exchange): string | null {
+export function madeId({ resource, once }: ServedMount, { service, call }: Exchange): string | null {
+  if (once !== null) return makeLookup();
   return resource.id === "uuid" ? service.makeUUID(call.now) : null;
 }

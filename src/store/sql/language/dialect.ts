@@ -1,7 +1,6 @@
 import type { Collection, Column, FoundColumnForm } from "../../store.ts";
-import type { Cell } from "./cell.ts";
 import type { Form } from "./form.ts";
-import type { CellRow, NamedRow, Statement } from "./script.ts";
+import type { Cell, CellRow, NamedRow, Statement } from "./script.ts";
 
 export type { Cell };
 
@@ -31,7 +30,10 @@ export interface Dialect {
   readonly holdsNUL: boolean;
   /** The maximum length of a name. The database cuts off longer names, so two names could become the same. */
   readonly maxNameLength: number;
-  /** True if a limit is written into the text of a statement and is not a parameter. */
+  /**
+   * True if a limit is written into the text of a statement and is not a parameter. SQLite prepares a statement again
+   * for each value of such a parameter.
+   */
   readonly limitInText: boolean;
   /** The SQL after the type of a text column, which sorts the column by code point. */
   readonly collation: string;
@@ -92,11 +94,8 @@ export interface Dialect {
   compileTypeQuery(expression: string, table: string): string | null;
   /** Returns the quoted name of an existing table. */
   quoteTable(table: string): string;
-  /**
-   * Returns SQL that makes the statement fail. The expression has the type of the column. `said` is SQL for the
-   * message.
-   */
-  fail(said: string, column: Column): string;
+  /** Returns SQL that makes the statement fail with the text of another SQL. The type is that of the column. */
+  fail(message: string, column: Column): string;
   /**
    * The SQL for the revision of a row in an existing table. `database` is the number that the database stores for each
    * row, or null if it stores none. `digest` returns a digest of some columns.
@@ -110,6 +109,12 @@ export interface Dialect {
 export function createParameters(dialect: Dialect): BoundValues {
   const values: Cell[] = [];
   return { values, place: (value) => dialect.place(values.push(value)) };
+}
+
+/** Returns the SQL of a limit, as a text or as a parameter. Throws a TypeError if it is no number of rows. */
+export function placeLimit({ limitInText }: Dialect, limit: number, values: BoundValues): string {
+  if (!Number.isSafeInteger(limit) || limit < 0) throw new TypeError(`A limit of ${limit} is no number of rows`);
+  return limitInText ? String(limit) : values.place(limit);
 }
 
 /** A statement that reads, and the function that turns its rows into a result. The rows have named columns. */

@@ -1,4 +1,4 @@
-import type { Cell } from "./cell.ts";
+import type { Cell } from "./script.ts";
 
 /**
  * How SQL reads and writes a column of an existing table. Values that are read are converted to the form of the store's

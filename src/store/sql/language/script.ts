@@ -1,4 +1,7 @@
-import type { Cell } from "./cell.ts";
+/**
+ * A value that is sent to a database or received from it. The `Dialect` decides which of these types a driver accepts.
+ */
+export type Cell = string | number | bigint | boolean | null | readonly Cell[];
 
 /** SQL with placeholders, and the values for them. */
 export interface Statement {

@@ -43,12 +43,12 @@ export function checkedValue(dialect: Dialect, checked: Checked, x: string, id: 
   if (conditions.length === 0) return form.convert(x);
   const fits = `(${conditions.join(" AND ")})`;
   const all = column.nullable === true ? `${x} IS NULL OR ${fits}` : fits;
-  const said = dialect.joined(
+  const message = dialect.joined(
     dialect.literal(`${place} of the row `),
     id,
     dialect.literal(` is not a value of the field ${field}, which is ${wordsFor(column)}`),
   );
-  return `CASE WHEN ${all} THEN ${form.convert(x)} ELSE ${dialect.fail(said, column)} END`;
+  return `CASE WHEN ${all} THEN ${form.convert(x)} ELSE ${dialect.fail(message, column)} END`;
 }
 
 /** Describes the declaration of a column, for messages. */

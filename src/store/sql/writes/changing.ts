@@ -10,7 +10,7 @@ import {
   type WrittenValues,
 } from "../../store.ts";
 import { encode } from "../language/codec.ts";
-import { createParameters, type BoundValues } from "../language/dialect.ts";
+import { createParameters, placeLimit, type BoundValues } from "../language/dialect.ts";
 import { quote } from "../language/names.ts";
 import type { Statement } from "../language/script.ts";
 import type { ExistingNames, ShownColumns, Table, TableColumn } from "../schema/table.ts";
@@ -240,7 +240,7 @@ export function compileRequire(
   const most = atMost ?? atLeast;
   // Rows that must not exist cannot be locked, so the count needs no lock.
   const [upTo, lock] = atMost === undefined ? [most, keep] : [most + 1, ""];
-  const found = `SELECT 1 FROM ${table.name} WHERE ${compileWhere(table, where, values)} LIMIT ${values.place(upTo)}${lock}`;
+  const found = `SELECT 1 FROM ${table.name} WHERE ${compileWhere(table, where, values)} LIMIT ${placeLimit(table.dialect, upTo, values)}${lock}`;
   const count = `SELECT count(*) FROM (${found}) AS found`;
   return { count, values, least: atLeast, most };
 }

@@ -48,7 +48,7 @@ export function addFunctions(database: DatabaseSync): void {
   database.function("latchkey_case_fold", { deterministic: true }, (text) =>
     typeof text === "string" ? caseFold(text) : null,
   );
-  database.function("latchkey_fail", (said) => {
-    throw new TypeError(String(said));
+  database.function("latchkey_fail", (message) => {
+    throw new TypeError(String(message));
   });
 }

@@ -1,4 +1,3 @@
-import type { Cell } from "../../sql/language/cell.ts";
 import {
   compared,
   converted,
@@ -9,6 +8,7 @@ import {
   wordsIn,
   type Form,
 } from "../../sql/language/form.ts";
+import type { Cell } from "../../sql/language/script.ts";
 import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
 
 /**

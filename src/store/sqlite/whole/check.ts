@@ -65,8 +65,8 @@ function problemsOfTable(database: DatabaseSync, name: string): string[] {
  * maximum number of problems).
  */
 function findDamage(database: DatabaseSync, of: string): string[] {
-  const said = prepare(database, `PRAGMA integrity_check(${of})`).all();
-  return said.map(([text]) => text as string).filter((text) => text !== "ok");
+  const found = prepare(database, `PRAGMA integrity_check(${of})`).all();
+  return found.map(([text]) => text as string).filter((text) => text !== "ok");
 }
 
 function dangling(database: DatabaseSync, check: string): string[] {

@@ -1,30 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { administrator, allOf, unlimited } from "../../../../access/permission/permission.ts";
 import { problem } from "../../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../../http/declarations/built-in.ts";
-import type { Endpoint } from "../../../../http/declarations/endpoint.ts";
+import { builtInEndpoint, type Endpoint } from "../../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../../http/declarations/response.ts";
 import { updateAll } from "../../../../http/declarations/table.ts";
 import { requireStillKnown } from "../../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../../http/mount/writes/drafting.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
 import { dateTime, text } from "../../../../resource/kinds/fields.ts";
-import { defineResource } from "../../../../resource/resource.ts";
 import { requireMayChange } from "../../people/fresh-proof.ts";
 import { loginColumns } from "../../people/login-change.ts";
 import type { AccountsParts } from "../../people/parts.ts";
 import { requireAccount } from "../../people/requiring.ts";
 import { accountsCollection } from "../../records/accounts.ts";
 import { equals } from "../../records/conditions.ts";
-import { proofField, withoutKey } from "../../requests/fresh-login.ts";
+import { proofBody, withoutKey } from "../../requests/fresh-login.ts";
 
 /** The lifetime of an unused one-time password, in days. */
 const DAYS = 7;
 
 /** 120 bits. */
 const SECRET_BYTES = 15;
-
-const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
 
 /**
  * `POST /users/{id}/password`: an administrator creates a password for a user who has none or has lost it. The response
@@ -44,7 +40,7 @@ export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
     documentation: {
       summary: "Create a one-time password, which is shown only once",
       tag: "users",
-      request: proof,
+      request: proofBody,
       responses: {
         201: {
           description:
@@ -64,7 +60,7 @@ const oneTimePassword = defineResponse({
 });
 
 async function draw(parts: AccountsParts, context: Context) {
-  const { transient } = requireDraft(proof, context, { id: null, current: null });
+  const { transient } = requireDraft(proofBody, context, { id: null, current: null });
   const { call } = context;
   const account = await requireAccount(parts, context);
   const { id, username, active, generation } = account;

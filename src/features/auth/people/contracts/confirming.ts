@@ -1,8 +1,14 @@
 import type { Reply } from "../../../../core/call/call.ts";
 import type { Proof } from "../../../../core/identity.ts";
 import type { Context } from "../../../../http/request/exchange.ts";
-import type { Change } from "../../../../store/store.ts";
-import type { FindOutsideWays, LeavingWay, Notify, OutsideLogin, WaitingConfirmation } from "../../gate/contract.ts";
+import type {
+  FindOutsideConfirmations,
+  RemovedLoginMethod,
+  Notify,
+  OtherLogin,
+  OutsideLogin,
+  WaitingConfirmation,
+} from "../../gate/contract.ts";
 import type { Account } from "../../records/accounts.ts";
 import type { Revocations } from "../../records/revocation.ts";
 
@@ -29,7 +35,7 @@ export interface ConfirmingContract {
    */
   requireProof(context: Context, account: Account, password: string | undefined): Promise<void>;
   /** Registers the pages of another party where users confirm a login. Called in `setUp`. */
-  registerOutsideConfirmation(find: FindOutsideWays): void;
+  registerOutsideConfirmation(find: FindOutsideConfirmations): void;
   /**
    * Returns the confirmation that the cookie of a request names. Ends the request (401 `login_expired`) if there is
    * none.
@@ -48,8 +54,9 @@ export interface ConfirmingContract {
   /**
    * Returns the changes that refuse a transaction if it removes the last way to log in to the account. Ends the request
    * (409 `last_login`) if there is no other way. Put these changes before the change that removes the way to log in.
+   * `program`: the removed credential is for a program, so no person loses a way to log in.
    */
-  keepOtherLogin(account: Account, leaving: LeavingWay): Promise<readonly Change[]>;
+  keepOtherLogin(account: Account, leaving: RemovedLoginMethod | "program"): Promise<OtherLogin>;
   /** Returns the changes that end the logins that began with a removed way to log in. */
   readonly endLoginsBy: Revocations["endLoginsBy"];
   /** Registers a sender of notices. Called in `setUp`. */

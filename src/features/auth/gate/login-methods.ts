@@ -2,7 +2,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import { OVERTAKEN, type Change, type Where } from "../../../store/store.ts";
 import { accountsCollection, type Account } from "../records/accounts.ts";
 import { equals, ofUser } from "../records/conditions.ts";
-import type { LeavingWay, OutsideLogin } from "./contract.ts";
+import type { RemovedLoginMethod, OtherLogin, OutsideLogin } from "./contract.ts";
 import { factorsCollection, makeFactors } from "./factors.ts";
 import type { GateParts } from "./parts.ts";
 
@@ -11,17 +11,38 @@ type Parts = Pick<GateParts, "store" | "gate" | "outsideLogins">;
 
 /**
  * Returns the changes that refuse the transaction if the account loses its last way to log in: its password, a passkey,
- * or an outside party that vouches for it. Ends the request (409 `last_login`) if there is no other way now.
+ * or an outside party that vouches for it. Ends the request (409 `last_login`) if there is no other way now. `program`:
+ * a credential of a program is removed, with which no person logs in.
  */
-export async function keepOtherLogin(parts: Parts, account: Account, leaving: LeavingWay): Promise<readonly Change[]> {
+export async function keepOtherLogin(
+  parts: Parts,
+  account: Account,
+  leaving: RemovedLoginMethod | "program",
+): Promise<OtherLogin> {
+  // No person logs in with the credential of a program.
+  if (leaving === "program") return markOtherLogin([]);
   // This `require` locks the row of the account. If two requests remove different ways at the same time, the second one
   // is refused.
   const where = { all: [equals("id", account.id), equals("generation", account.generation)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
-  if (account.passwordHash !== null) return [same];
+  if (account.passwordHash !== null) return markOtherLogin([same]);
   const other = await findFurther(parts, account, leaving);
   if (other === null) throw problem("last_login");
-  return [same, { kind: "require", ...other, atLeast: 1, name: "last_login" }];
+  return markOtherLogin([same, { kind: "require", ...other, atLeast: 1, name: "last_login" }]);
+}
+
+const otherLogins = new WeakSet<readonly Change[]>();
+
+function markOtherLogin(changes: readonly Change[]): OtherLogin {
+  otherLogins.add(changes);
+  return changes as OtherLogin;
+}
+
+/** Returns the changes of `keepOtherLogin`. Throws a `TypeError` if it did not make them. */
+export function requireOtherLogin(changes: OtherLogin): readonly Change[] {
+  if (!otherLogins.has(changes))
+    throw new TypeError("This removes a credential and needs the result of confirming.keepOtherLogin.");
+  return changes;
 }
 
 /**
@@ -29,7 +50,7 @@ export async function keepOtherLogin(parts: Parts, account: Account, leaving: Le
  * require it to stay: if another request removes it first, the transaction is refused as `OVERTAKEN`. Returns null if
  * the account has none.
  */
-export async function findWay(parts: Parts, account: Account): Promise<readonly Change[] | null> {
+export async function findLoginMethod(parts: Parts, account: Account): Promise<readonly Change[] | null> {
   const found = await findFurther(parts, account, null);
   return found === null ? null : [{ kind: "require", ...found, atLeast: 1, name: OVERTAKEN }];
 }
@@ -38,14 +59,14 @@ export async function findWay(parts: Parts, account: Account): Promise<readonly 
 async function findFurther(
   parts: Parts,
   account: Account,
-  leaving: LeavingWay | null,
+  leaving: RemovedLoginMethod | null,
 ): Promise<FurtherLoginRows | null> {
   return (await findOutsideLogin(parts, account, leaving)) ?? (await findPasskey(parts, account, leaving));
 }
 
 type FurtherLoginRows = Pick<OutsideLogin, "collection"> & { readonly where: Where };
 
-async function findOutsideLogin({ store, outsideLogins }: Parts, { id }: Account, leaving: LeavingWay | null) {
+async function findOutsideLogin({ store, outsideLogins }: Parts, { id }: Account, leaving: RemovedLoginMethod | null) {
   for (const { collection, where } of outsideLogins) {
     const isLeaving = leaving !== null && "collection" in leaving && leaving.collection === collection;
     const others: Where = {
@@ -64,7 +85,7 @@ async function findOutsideLogin({ store, outsideLogins }: Parts, { id }: Account
 async function findPasskey(
   { store, gate }: Parts,
   { id }: Account,
-  leaving: LeavingWay | null,
+  leaving: RemovedLoginMethod | null,
 ): Promise<FurtherLoginRows | null> {
   const all = await makeFactors(store).list(id);
   const other = all.find(

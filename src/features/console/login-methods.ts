@@ -1,5 +1,5 @@
 import { isObject } from "../../core/checking/members.ts";
-import type { ServiceFacts, WayIn } from "../../feature/feature.ts";
+import type { ServiceFacts, LoginLink } from "../../feature/feature.ts";
 import type { Endpoint } from "../../http/declarations/endpoint.ts";
 import type { Mount } from "../../http/declarations/mount.ts";
 import { formType } from "../../http/formats/form.ts";
@@ -32,28 +32,28 @@ export function findUsers({ mounts }: ServiceFacts): Mount | undefined {
 }
 
 /** The ways to log in on a page. */
-export interface WaysIn {
+export interface LoginMethods {
   /** The path that takes a form with a name and a password. Null if there is none. */
   readonly password: string | null;
   /** The path that starts a login with a passkey. Null if there is none. */
   readonly passkey: string | null;
-  readonly others: readonly WayIn[];
+  readonly others: readonly LoginLink[];
 }
 
 /** Returns the ways to log in on a page. */
-export function resolveWaysIn(facts: ServiceFacts): WaysIn {
+export function resolveLoginMethods(facts: ServiceFacts): LoginMethods {
   const login = facts.endpoints.find(({ path, method }) => path === SESSION_PATH && method === "POST");
   const passkeys = facts.endpoints.some(({ path, method }) => path === PASSKEY_PATH && method === "POST");
   return {
     password: login !== undefined && takesPasswords(login) ? SESSION_PATH : null,
     passkey: login !== undefined && passkeys ? PASSKEY_PATH : null,
-    others: facts.waysIn,
+    others: facts.loginLinks,
   };
 }
 
 /** Returns true if people can log in on a page. */
-export function hasWays(facts: ServiceFacts): boolean {
-  const { password, passkey, others } = resolveWaysIn(facts);
+export function hasLoginMethods(facts: ServiceFacts): boolean {
+  const { password, passkey, others } = resolveLoginMethods(facts);
   return password !== null || passkey !== null || others.length > 0;
 }
 
