@@ -83,7 +83,8 @@ export const absent: Verdict = { kind: "absent" };
  * ```ts
  * import { accepted } from "latchkey";
  *
- * export const ada = accepted({ id: 1, username: "ada", role: "user", scheme: "badge", scopes: null, expiresAt: null });
+ * const user = { id: 1, username: "ada", role: "user" };
+ * export const ada = accepted({ ...user, scheme: "badge", scopes: null, expiresAt: null });
  * ```
  */
 export function accepted(identity: Identity): Verdict {

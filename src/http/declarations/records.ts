@@ -22,7 +22,9 @@ export const aTable: ValueCheck = (value) =>
 /** The actions of a resource with a field of `shownOnce()`. */
 const ONCE_ACTIONS: readonly string[] = ["list", "read", "create", "delete"];
 
-/** Returns the mistakes in the options of a mount about its records: their table, their number and what they show once. */
+/**
+ * Returns the mistakes in the options of a mount about its records: their table, their number and what they show once.
+ */
 export function recordsMistakes(resource: Resource, options: Readonly<Record<string, unknown>>): readonly string[] {
   if (!isObject(resource.fields)) return [];
   const { maximum, table } = options;
