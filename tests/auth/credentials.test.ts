@@ -30,6 +30,7 @@ import {
 } from "../../src/door/index.ts";
 import { findByToken, shownOnce, type Mount } from "../../src/door/resources.ts";
 import type { Change } from "../../src/door/stores.ts";
+import { admitted } from "../harness/admitted.ts";
 import { open, password, serve, type Own } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
 
@@ -291,4 +292,24 @@ test("throws in JavaScript that skips the gate or the guard", async () => {
   await assert.rejects(async () => write("create"), /needs an Admission/);
   await assert.rejects(async () => write("delete"), /needs the result of confirming\.keepOtherLogin/);
   await assert.rejects(async () => write("update"), /credentials are not changed/);
+});
+
+test("throws if the admission is for another user than the path names", async () => {
+  const { beforeWrite } = mountCredentials({ endings: none }, badge, {
+    permission,
+    maximum: 1,
+    requireAdmission: () => ({ admission: admitted(7) }),
+    requireOtherLogin: () => [] as unknown as OtherLogin,
+  });
+  const write = async (params: object) => beforeWrite!({ kind: "create", context: { params } } as never);
+
+  await assert.rejects(write({ user_id: 8 }), /the admission is for another user/);
+  assert.deepEqual((await write({ user_id: 7 })).values, { user_id: 7 });
+  const { values, changes = [] } = await write({});
+  assert.deepEqual(values, { user_id: 7 });
+  // The account may be deactivated between the admission and the write.
+  assert.deepEqual(
+    changes.map((change) => [change.kind, "name" in change ? change.name : null]),
+    [["require", "not_active"]],
+  );
 });
