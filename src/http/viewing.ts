@@ -195,6 +195,8 @@ export class ServedView implements View {
       const match = service.find(service.basePath + target);
       const endpoint = match?.route.methods.get("GET");
       if (endpoint?.mounted === undefined || endpoint.mounted.parent !== null) return null;
+      // An empty text leads to the list.
+      if (match!.params["id"] === undefined) continue;
       mount = endpoint.mounted;
       const innerExchange = this.#exchangeFor(endpoint, "GET", target, match!.params);
       const isAllowed = await runOrNull(() => {

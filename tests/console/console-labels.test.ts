@@ -192,3 +192,14 @@ test("gives the pages of the docs and of problems the same brand and colors as t
     assert.match((await get(style)).text, /--accent: #8a2c0d;/, path);
   }
 });
+
+test("shows the form again if a reference was sent empty", async (t) => {
+  const { ask } = await library(t);
+  const { status, text: page } = await ask("PUT", "/shelves/1", {
+    as: "root",
+    body: { book_id: "", state: "full" },
+    ...browser,
+  });
+  assert.equal(status, 400);
+  assert.match(page, /book_id/);
+});
