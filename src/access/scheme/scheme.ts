@@ -107,7 +107,7 @@ export function rejected(reason: Rejection["reason"], detail = "The token is inv
 }
 
 /**
- * One way to log in. The service reads the credential from its carrier. It refuses duplicates, credentials beyond 8 KiB
+ * One login method. The service reads the credential from its carrier. It refuses duplicates, credentials beyond 8 KiB
  * and control characters. It calls `authenticate` only if there is a credential.
  */
 export interface Scheme {

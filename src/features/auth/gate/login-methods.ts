@@ -10,7 +10,7 @@ import type { GateParts } from "./parts.ts";
 type Parts = Pick<GateParts, "store" | "gate" | "outsideLogins">;
 
 /**
- * Returns the changes that refuse the transaction if the account loses its last way to log in: its password, a passkey,
+ * Returns the changes that refuse the transaction if the account loses its last login method: its password, a passkey,
  * or an outside party that vouches for it. Ends the request (409 `last_login`) if there is no other way now. `program`:
  * a credential of a program is removed, with which no person logs in.
  */
@@ -55,7 +55,7 @@ export async function findLoginMethod(parts: Parts, account: Account): Promise<r
   return found === null ? null : [{ kind: "require", ...found, atLeast: 1, name: OVERTAKEN }];
 }
 
-/** Returns a way to log in other than a password, and other than `leaving`. */
+/** Returns a login method other than a password, and other than `leaving`. */
 async function findFurther(
   parts: Parts,
   account: Account,
