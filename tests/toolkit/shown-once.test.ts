@@ -475,3 +475,29 @@ test("accepts values that an older secret of the service made", async (t) => {
 
   assert.equal((await findByToken(hooks, { store: service.store, secret: rotated }, token)).kind, "genuine");
 });
+
+test("accepts the values of a renamed table that names its former table as the purpose", async (t) => {
+  const { make, service } = await serve(t);
+  const { token } = await make();
+  const declare = (purpose: string) =>
+    mount(
+      defineResource({
+        name: "web_hook",
+        id: "text",
+        fields: {
+          user_id: integer({ generated: caller }),
+          token: shownOnce({ owner: "user_id", prefix: "hook", purpose }),
+        },
+      }),
+      { permission, table: hooks.collection },
+    );
+  const find = async (mounted: typeof hooks, by: Secret) =>
+    (await findByToken(mounted, { store: service.store, secret: by }, token)).kind;
+
+  // The order of the first use makes no difference.
+  for (const by of [secret, new Secret("a secret of the service, long enough")]) {
+    const renamed = declare("hooks") as unknown as typeof hooks;
+    assert.deepEqual([await find(renamed, by), await find(hooks, by)], ["genuine", "genuine"]);
+  }
+  assert.equal(await find(declare("others") as unknown as typeof hooks, secret), "forged");
+});
