@@ -266,6 +266,16 @@ test("does not compile without an admission and without the guard of the last lo
     () => mountCredentials({ endings: none }, lasting, given),
     /the credentials of a deleted user would stay/,
   );
+  const held = { holder_id: badge.fields.user_id, user_id: integer({ readOnly: true }) };
+  const other = defineResource({
+    name: "other",
+    id: "text",
+    fields: { ...held, code: shownOnce({ owner: "holder_id" }) },
+  });
+  assert.throws(
+    () => mountCredentials({ endings: none }, other, given),
+    /the owner is in holder_id, .* write shownOnce\(\{ owner: "user_id" \}\)/,
+  );
   const note = defineResource({ name: "note", fields: { body: text() } });
   assert.throws(
     () =>

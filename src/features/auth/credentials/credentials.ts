@@ -65,6 +65,10 @@ export function mountCredentials(
   const owner = Object.values(resource.fields).find(({ kind }) => kind.once !== undefined)?.kind.once?.owner;
   if (owner === undefined)
     throw new DeclarationError([`mountCredentials(${resource.path}): it has no field shownOnce(); declare one`]);
+  if (owner !== OWNER)
+    throw new DeclarationError([
+      `mountCredentials(${resource.path}): the owner is in ${owner}, and credentials end by their ${OWNER}; write shownOnce({ owner: "${OWNER}" })`,
+    ]);
   const mounted = mount(resource, {
     permission: Object.fromEntries(
       Object.entries(permission).map(([action, own]) => [
@@ -90,6 +94,9 @@ export function mountCredentials(
   people.endings.registerTable("account", mounted.collection);
   return Object.freeze(made({ ...mounted, guard: withoutKey }));
 }
+
+/** The column by which credentials end with their user (`endings.registerTable`). */
+const OWNER = "user_id";
 
 const checks: ChecksOf<CredentialOptions> = {
   permission: anObject,
