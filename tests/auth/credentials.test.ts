@@ -156,6 +156,27 @@ test("admits no stale login, no key, no scope and no credential of its own kind"
   assert.equal(await refused(cookie, withPassword), 201);
 });
 
+test("lets a login at another party create no credential, because it would not end with that login", async (t) => {
+  const issuer = "https://company.example";
+  const outside: Scheme = {
+    name: "company",
+    carriers: [{ in: "header", name: "X-Company" }],
+    authenticate: () =>
+      accepted({ id: 1, username: "ada", role: "user", scheme: "company", scopes: null, expiresAt: null, issuer }),
+  };
+  for (const outsideCredentialsSeconds of [0, 3600]) {
+    const people = accounts({ ...open, outsideCredentialsSeconds });
+    const { ask, get } = await serve(t, people, [basicLogin(people), badges(people, false)], { schemes: [outside] });
+    const headers = { "x-company": "1" };
+
+    const made = await ask("POST", "/badges", { label: "Door", current_password: password }, headers);
+
+    assert.deepEqual([made.status, made.json.code], [403, "permission_denied"], made.text);
+    assert.deepEqual((await get("/badges", headers)).json, []);
+    assert.equal((await ask("POST", "/badges", { label: "Door" }, ada)).status, 201);
+  }
+});
+
 test("does not let a token that acts for a user see, make or delete credentials", async (t) => {
   const actor = { id: 9, username: "root" };
   const people = accounts(open);
@@ -228,7 +249,7 @@ function update(key: number, values: Readonly<Record<string, string | boolean | 
   return { kind: "update", collection: accountsCollection, key, values };
 }
 
-const none = { registerTable() {} };
+const none = { registerTable() {}, outsideEnd: () => null };
 
 test("does not compile without an admission and without the guard of the last login", async () => {
   const admission = {} as Admission;
