@@ -10,8 +10,10 @@ import {
   accepted,
   anyone,
   authenticated,
+  boolean,
   caller,
   createService,
+  decimal,
   defineResource,
   integer,
   mount,
@@ -257,6 +259,28 @@ test("counts for the maximum also PUT, arrays, and a record that moves to anothe
   assert.equal(await status("PATCH", "/pages", [full, moved]), 200);
 });
 
+test("counts for the maximum every value of a column that is not null", async (t) => {
+  const page = defineResource({
+    name: "page",
+    fields: { starred: boolean({ optional: true }), price: decimal({ scale: 2, maximum: "99.99", optional: true }) },
+  });
+  for (const [per, value, other] of [
+    ["starred", true, false],
+    ["price", "1.50", "2.50"],
+  ] as const) {
+    const { ask } = await ownService(t, {
+      mounts: [mount(page, { permission: anyone, maximum: { per, records: 1 } })],
+    });
+    const status = async (method: string, path: string, body: object) => (await ask(method, path, { body })).status;
+
+    assert.equal(await status("POST", "/pages", { [per]: value }), 201);
+    assert.equal(await status("POST", "/pages", { [per]: value }), 409, per);
+    assert.equal(await status("POST", "/pages", { [per]: other }), 201);
+    assert.equal(await status("PATCH", "/pages/3", { [per]: value }), 409);
+    assert.deepEqual([await status("POST", "/pages", {}), await status("POST", "/pages", {})], [201, 201]);
+  }
+});
+
 test("mounts a resource on a table that was declared before, and keeps its name, columns and indexes", async (t) => {
   const table: Collection = {
     name: "old_notes",
@@ -347,6 +371,15 @@ for (const [what, declare, mistake] of [
     // @ts-expect-error there is no such column
     () => mount(note, { permission: anyone, maximum: { per: "boddy", records: 1 } }),
     /maximum\.per: there is no column boddy/,
+  ],
+  [
+    "a maximum per array",
+    () =>
+      mount(defineResource({ name: "x", fields: { tags: array(text()) } }), {
+        permission: anyone,
+        maximum: { per: "tags", records: 1 },
+      }),
+    /maximum\.per: tags is stored as JSON/,
   ],
   ["a table with another type", () => mount(note, { permission: anyone, table }), /is of type integer/],
   [

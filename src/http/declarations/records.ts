@@ -31,15 +31,22 @@ export function recordsMistakes(resource: Resource, options: Readonly<Record<str
   const stored = Object.keys(resource.fields).filter((name) => isStored(resource.fields[name]!));
   const columns = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...stored];
   return [
-    ...(isObject(maximum) ? maximumMistakes(maximum, columns) : []),
+    ...(isObject(maximum) ? maximumMistakes(resource, maximum, columns) : []),
     ...(aTable(table) === null ? tableMistakes(resource, table as Collection, columns) : []),
     ...onceMistakes(resource, options, columns),
   ];
 }
 
-function maximumMistakes({ per, records }: Readonly<Record<string, unknown>>, columns: readonly string[]): string[] {
+function maximumMistakes(
+  { fields }: Resource,
+  { per, records }: Readonly<Record<string, unknown>>,
+  columns: readonly string[],
+): string[] {
   const wrong = wholeFrom(1)(records);
   return [
+    ...(fields[String(per)]?.kind.column.type === "json"
+      ? [`maximum.per: ${String(per)} is stored as JSON, which is not counted; name another column`]
+      : []),
     ...(columns.includes(String(per))
       ? []
       : [`maximum.per: there is no column ${String(per)}${suggestion(String(per), columns)}`]),
