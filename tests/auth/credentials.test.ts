@@ -317,7 +317,7 @@ test("throws in JavaScript that skips the gate or the guard", async () => {
     requireAdmission: () => ({ admission: { userId: 1, notices: [] } as unknown as Admission }),
     requireOtherLogin: () => [] as unknown as OtherLogin,
   });
-  const write = (kind: string) => beforeWrite!({ kind, context: { params: {} } } as never);
+  const write = (kind: string) => beforeWrite!({ kind, current: {}, context: { params: {} } } as never);
 
   await assert.rejects(async () => write("create"), /needs an Admission/);
   await assert.rejects(async () => write("delete"), /needs the result of confirming\.keepOtherLogin/);
@@ -342,4 +342,23 @@ test("throws if the admission is for another user than the path names", async ()
     changes.map((change) => [change.kind, "name" in change ? change.name : null]),
     [["require", "not_active"]],
   );
+});
+
+test("throws if the guard of the last login was for another user than the owner", async (t) => {
+  const people = accounts(open);
+  const { service } = await serve(t, people, [basicLogin(people)]);
+  const { accounts: users, confirming } = service.use(people);
+  const account = (await users.find(1))!;
+  for (const leaving of ["program", { collection: accountsCollection, id: 1 }] as const) {
+    const { beforeWrite } = mountCredentials({ endings: none }, badge, {
+      permission,
+      maximum: 1,
+      requireAdmission: () => ({ admission: admitted(7) }),
+      requireOtherLogin: () => confirming.keepOtherLogin(account, leaving),
+    });
+    const remove = async (user_id: number) => beforeWrite!({ kind: "delete", current: { user_id } } as never);
+
+    await assert.rejects(remove(7), /guarded another user/);
+    assert.ok((await remove(1)).changes);
+  }
 });

@@ -82,7 +82,10 @@ export function mountCredentials(
     ...(table === undefined ? {} : { table }),
     personal: true,
     async beforeWrite(write: Write) {
-      if (write.kind === "delete") return { changes: requireOtherLogin(await options.requireOtherLogin(write)) };
+      if (write.kind === "delete") {
+        const { [owner]: userId } = write.current as Readonly<Record<string, unknown>>;
+        return { changes: requireOtherLogin(await options.requireOtherLogin(write), userId) };
+      }
       if (write.kind !== "create") throw new TypeError(`${resource.path}: credentials are not changed.`);
       const { admission, values = {} } = await options.requireAdmission(write);
       const account = Admission.spend(admission);
