@@ -21,7 +21,7 @@ import type { RequestLimiter } from "../http/request/limiting.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
 
 /**
- * A capability of a service: a way of logging in, an audit trail, a page. A service is a list of features, and
+ * A capability of a service: a login method, an audit trail, a page. A service is a list of features, and
  * `createService` sets up each of them once. A feature has no state, so several services can share one value.
  */
 export interface Feature<Offer = unknown> {
@@ -41,7 +41,7 @@ export interface Feature<Offer = unknown> {
 
 /** The endpoints, tables and schemes of a feature, or of a service in addition to its features. */
 export interface ServiceParts {
-  /** The ways of logging in, as a set: their order never changes a response. */
+  /** The login methods, as a set: their order never changes a response. */
   readonly schemes?: readonly Scheme[];
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
@@ -75,7 +75,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly tags?: Readonly<Record<string, string>>;
   /** The look of all pages, with the name of the service. If several features have a look, the first one counts. */
   readonly look?: Look;
-  /** Additional ways to log in that the login page shows, for example one for each identity provider. */
+  /** Additional login methods that the login page shows, for example one for each identity provider. */
   readonly loginLinks?: readonly LoginLink[];
   /**
    * Finds the user of a link in a mail, for the page that the link leads to. If several features find a user, the first
@@ -120,7 +120,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   stop?(): Eventually<void>;
 }
 
-/** A way to log in that begins with a link or a button of the login page. */
+/** A login method that begins with a link or a button of the login page. */
 export interface LoginLink {
   /** The text of the button. */
   readonly title: string;
@@ -133,7 +133,7 @@ export interface LoginLink {
 
 /** The paths of the pages on which people log in and manage their accounts, without the base path. */
 export interface AccountPages {
-  /** Shows every way to log in. Takes the parameter `next`: the page to show after the login, with the base path. */
+  /** Shows every login method. Takes the parameter `next`: the page to show after the login, with the base path. */
   readonly login: string;
   /** Asks for the second factor of a login. Takes `next` too. */
   readonly factor: string;
@@ -227,7 +227,7 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   readonly tags: Readonly<Record<string, string>>;
   /** The look of pages. Null if no feature has one. */
   readonly look: Look | null;
-  /** The additional ways to log in, from all features. */
+  /** The additional login methods, from all features. */
   readonly loginLinks: readonly LoginLink[];
   /** Finds the user of a link in a mail, from the features that send such links. */
   readonly findLinkUser: FindLinkUser;

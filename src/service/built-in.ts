@@ -5,7 +5,7 @@ import type { Feature } from "../door/index.ts";
 /** The features in addition to the logins. */
 const besides = ["health", "metrics", "documentation", "console", "way-in", "orders", "protected"] as const;
 
-/** The ways of logging in. */
+/** The login methods. */
 const logins = [
   "basic-login",
   "session-login",
@@ -38,7 +38,7 @@ export interface BuiltInLogins {
 
 /** The features of the ready-made service, for custom features that need some of them. */
 export interface BuiltIn extends BuiltInLogins, Readonly<Record<(typeof besides)[number], Feature>> {
-  /** Users and their accounts. All ways of logging in need them. */
+  /** Users and their accounts. All login methods need them. */
   readonly accounts: AccountsFeature;
   readonly health: Feature<Health>;
   readonly metrics: Feature<MetricsOffer>;

@@ -30,6 +30,7 @@ import {
 } from "../../src/door/index.ts";
 import { findByToken, shownOnce, type Mount } from "../../src/door/resources.ts";
 import type { Change } from "../../src/door/stores.ts";
+import { admitted } from "../harness/admitted.ts";
 import { open, password, serve, type Own } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
 
@@ -155,12 +156,28 @@ test("admits no stale login, no key, no scope and no credential of its own kind"
   assert.equal(await refused(cookie, withPassword), 201);
 });
 
-test("does not let a token that acts for a user see, make or delete credentials", async (t) => {
-  const { ask, get } = await start(t);
-  const { id } = (await ask("POST", "/badges", { label: "Door" }, ada)).json;
-  const { service } = await start(t);
-  assert.ok(service);
+test("lets a login at another party create no credential, because it would not end with that login", async (t) => {
+  const issuer = "https://company.example";
+  const outside: Scheme = {
+    name: "company",
+    carriers: [{ in: "header", name: "X-Company" }],
+    authenticate: () =>
+      accepted({ id: 1, username: "ada", role: "user", scheme: "company", scopes: null, expiresAt: null, issuer }),
+  };
+  for (const outsideCredentialsSeconds of [0, 3600]) {
+    const people = accounts({ ...open, outsideCredentialsSeconds });
+    const { ask, get } = await serve(t, people, [basicLogin(people), badges(people, false)], { schemes: [outside] });
+    const headers = { "x-company": "1" };
 
+    const made = await ask("POST", "/badges", { label: "Door", current_password: password }, headers);
+
+    assert.deepEqual([made.status, made.json.code], [403, "permission_denied"], made.text);
+    assert.deepEqual((await get("/badges", headers)).json, []);
+    assert.equal((await ask("POST", "/badges", { label: "Door" }, ada)).status, 201);
+  }
+});
+
+test("does not let a token that acts for a user see, make or delete credentials", async (t) => {
   const actor = { id: 9, username: "root" };
   const people = accounts(open);
   const acting: Scheme = {
@@ -169,16 +186,20 @@ test("does not let a token that acts for a user see, make or delete credentials"
     authenticate: () =>
       accepted({ id: 1, username: "ada", role: "user", scheme: "acting", scopes: null, expiresAt: null, actor }),
   };
-  const other = await serve(t, people, [basicLogin(people), badges(people, false)], { schemes: [acting] });
-  const made = (await other.ask("POST", "/badges", { label: "Door" }, ada)).json;
-  const as = { "x-acting": "1" };
+  const { ask } = await serve(t, people, [basicLogin(people), badges(people, false)], { schemes: [acting] });
+  const { id } = (await ask("POST", "/badges", { label: "Door" }, ada)).json;
+  const status = async (method: string, path: string, body?: object) =>
+    (await ask(method, path, body, { "x-acting": "1" })).status;
 
-  assert.equal((await other.get("/badges", as)).status, 403);
-  assert.equal((await other.get(`/badges/${made.id}`, as)).status, 403);
-  assert.equal((await other.ask("QUERY", "/badges", {}, as)).status, 403);
-  assert.equal((await other.ask("POST", "/badges", { label: "x" }, as)).status, 403);
-  assert.equal((await other.ask("DELETE", `/badges/${made.id}`, undefined, as)).status, 403);
-  assert.equal((await get(`/badges/${id}`, ada)).status, 200);
+  const answers = [
+    await status("GET", "/badges"),
+    await status("GET", `/badges/${id}`),
+    await status("QUERY", "/badges", {}),
+    await status("POST", "/badges", { label: "x" }),
+    await status("DELETE", `/badges/${id}`),
+  ];
+
+  assert.deepEqual(answers, [403, 403, 403, 403, 403]);
 });
 
 test("keeps the last way to log in, also if two ways are deleted at once", async (t) => {
@@ -228,7 +249,7 @@ function update(key: number, values: Readonly<Record<string, string | boolean | 
   return { kind: "update", collection: accountsCollection, key, values };
 }
 
-const none = { registerTable() {} };
+const none = { registerTable() {}, outsideEnd: () => null };
 
 test("does not compile without an admission and without the guard of the last login", async () => {
   const admission = {} as Admission;
@@ -266,6 +287,16 @@ test("does not compile without an admission and without the guard of the last lo
     () => mountCredentials({ endings: none }, lasting, given),
     /the credentials of a deleted user would stay/,
   );
+  const held = { holder_id: badge.fields.user_id, user_id: integer({ readOnly: true }) };
+  const other = defineResource({
+    name: "other",
+    id: "text",
+    fields: { ...held, code: shownOnce({ owner: "holder_id" }) },
+  });
+  assert.throws(
+    () => mountCredentials({ endings: none }, other, given),
+    /the owner is in holder_id, .* write shownOnce\(\{ owner: "user_id" \}\)/,
+  );
   const note = defineResource({ name: "note", fields: { body: text() } });
   assert.throws(
     () =>
@@ -286,9 +317,48 @@ test("throws in JavaScript that skips the gate or the guard", async () => {
     requireAdmission: () => ({ admission: { userId: 1, notices: [] } as unknown as Admission }),
     requireOtherLogin: () => [] as unknown as OtherLogin,
   });
-  const write = (kind: string) => beforeWrite!({ kind, context: { params: {} } } as never);
+  const write = (kind: string) => beforeWrite!({ kind, current: {}, context: { params: {} } } as never);
 
   await assert.rejects(async () => write("create"), /needs an Admission/);
   await assert.rejects(async () => write("delete"), /needs the result of confirming\.keepOtherLogin/);
   await assert.rejects(async () => write("update"), /credentials are not changed/);
+});
+
+test("throws if the admission is for another user than the path names", async () => {
+  const { beforeWrite } = mountCredentials({ endings: none }, badge, {
+    permission,
+    maximum: 1,
+    requireAdmission: () => ({ admission: admitted(7) }),
+    requireOtherLogin: () => [] as unknown as OtherLogin,
+  });
+  const write = async (params: object) => beforeWrite!({ kind: "create", context: { params } } as never);
+
+  await assert.rejects(write({ user_id: 8 }), /the admission is for another user/);
+  assert.deepEqual((await write({ user_id: 7 })).values, { user_id: 7 });
+  const { values, changes = [] } = await write({});
+  assert.deepEqual(values, { user_id: 7 });
+  // The account may be deactivated between the admission and the write.
+  assert.deepEqual(
+    changes.map((change) => [change.kind, "name" in change ? change.name : null]),
+    [["require", "not_active"]],
+  );
+});
+
+test("throws if the guard of the last login was for another user than the owner", async (t) => {
+  const people = accounts(open);
+  const { service } = await serve(t, people, [basicLogin(people)]);
+  const { accounts: users, confirming } = service.use(people);
+  const account = (await users.find(1))!;
+  for (const leaving of ["program", { collection: accountsCollection, id: 1 }] as const) {
+    const { beforeWrite } = mountCredentials({ endings: none }, badge, {
+      permission,
+      maximum: 1,
+      requireAdmission: () => ({ admission: admitted(7) }),
+      requireOtherLogin: () => confirming.keepOtherLogin(account, leaving),
+    });
+    const remove = async (user_id: number) => beforeWrite!({ kind: "delete", current: { user_id } } as never);
+
+    await assert.rejects(remove(7), /guarded another user/);
+    assert.ok((await remove(1)).changes);
+  }
 });

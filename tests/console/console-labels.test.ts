@@ -289,3 +289,14 @@ test("shows the declared words of a resource and of an enumeration, and keeps JS
   assert.match((await get("/urls", browser)).text, /<h1>URLs<\/h1>[^]*>New URL</);
   assert.deepEqual((await get("/loan_items/1")).json, { id: 1, state: "in_work" });
 });
+
+test("shows the form again if a reference was sent empty", async (t) => {
+  const { ask } = await library(t);
+  const { status, text: page } = await ask("PUT", "/shelves/1", {
+    as: "root",
+    body: { book_id: "", state: "full" },
+    ...browser,
+  });
+  assert.equal(status, 400);
+  assert.match(page, /book_id/);
+});

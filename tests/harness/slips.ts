@@ -715,7 +715,7 @@ export const slips: readonly Slip[] = [
     /'secrt'.*Did you mean.*'secret'/,
     /storeNamedKeys: there is no option secrt; did you mean secret\?/,
   ),
-  made(
+  field(
     `shownOnce({ ownr: "user_id" })`,
     /'ownr'.*Did you mean.*'owner'/,
     /shownOnce: there is no option ownr; did you mean owner\?/,

@@ -56,7 +56,10 @@ test("lists, creates, reads, changes and removes records in an example of at mos
 });
 
 test("offers API keys of a product's own kind in an example of at most forty lines", async (t) => {
-  const home = await run(t, "agent-keys.ts");
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-agents-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "agents.db");
+  const home = await run(t, "agent-keys.ts", { DATABASE: file });
   assert.ok(countLines("agent-keys.ts") <= 40);
   const user = { name: "Ann", email: "ann@example.com", password: "a long enough one" };
   const basic = `Basic ${Buffer.from(`${user.email}:${user.password}`).toString("base64")}`;
@@ -71,6 +74,16 @@ test("offers API keys of a product's own kind in an example of at most forty lin
 
   assert.equal(made.status, 201);
   assert.equal((await ask("POST", "/reports", { "x-agent-key": key })).status, 204);
+  // An older process that does not know the table deactivates the user, so the key stays.
+  for (const [active, status] of [
+    [0, 403],
+    [1, 204],
+  ] as const) {
+    const database = new DatabaseSync(file, { timeout: 5000 });
+    database.exec(`UPDATE accounts SET active = ${active}`);
+    database.close();
+    assert.equal((await ask("POST", "/reports", { "x-agent-key": key })).status, status);
+  }
   for (const [method, path] of [
     ["GET", "/agent_keys"],
     ["GET", `/agent_keys/${id}`],

@@ -1,23 +1,34 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { opaqueTokenPattern } from "../../src/door/auth.ts";
-import { consolePages, documentation } from "../../src/door/features.ts";
+import { consolePages, documentation, outbox } from "../../src/door/features.ts";
 import { csv } from "../../src/door/http.ts";
 import {
+  accepted,
   anyone,
   authenticated,
+  boolean,
   caller,
   createService,
+  decimal,
   defineResource,
   integer,
   mount,
   owner,
+  reference,
+  rejected,
   Secret,
   text,
+  type Scheme,
 } from "../../src/door/index.ts";
 import { array, findByToken, olderShape, shownOnce } from "../../src/door/resources.ts";
 import { sqliteStore, type Collection } from "../../src/door/stores.ts";
-import { ownService, type Own } from "../harness/own-service.ts";
+import { exportRecords } from "../../src/service/records/export-records.ts";
+import { readRecord } from "../../src/service/records/read-record.ts";
+import { ownService, people, visitor, type Own } from "../harness/own-service.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
 const secret = new Secret("a secret of the service, long enough");
@@ -153,6 +164,17 @@ test("refuses Idempotency-Key and ignores return=minimal, because the value coul
   assert.match(minimal.json.token, opaqueTokenPattern);
 });
 
+test("refuses to send the value over cleartext to another host", async (t) => {
+  const { service } = await serve(t);
+  const headers = { "content-type": "application/json", "x-visitor": "ada" };
+  const request = new Request("http://shop.example/hooks", { method: "POST", headers, body: '{"label":"x"}' });
+
+  const reply = await service.fetch(request, { peer: "192.0.2.7" });
+
+  assert.equal(reply.status, 403);
+  assert.match(await reply.text(), /"insecure_transport"/);
+});
+
 test("finds the record of a value, and tells a revoked value from a guess", async (t) => {
   const { ask, make, find } = await serve(t);
   const [one, other] = [await make(), await make("ben")];
@@ -215,7 +237,7 @@ test("allows each owner the maximum of records, also if several writes arrive at
 test("counts for the maximum also PUT, arrays, and a record that moves to another owner", async (t) => {
   const page = defineResource({ name: "page", fields: { book: integer(), title: text({ optional: true }) } });
   const pages = mount(page, { permission: anyone, arrays: true, maximum: { per: "book", records: 2 } });
-  const { ask } = await ownService(t, { mounts: [pages] });
+  const { ask, service } = await ownService(t, { mounts: [pages] });
   const status = async (method: string, path: string, body: unknown) => (await ask(method, path, { body })).status;
 
   assert.equal(await status("POST", "/pages", [{ book: 1 }, { book: 1 }, { book: 1 }]), 409);
@@ -226,11 +248,37 @@ test("counts for the maximum also PUT, arrays, and a record that moves to anothe
   assert.equal(await status("PATCH", "/pages/900", { book: 1 }), 409);
   assert.equal(await status("PATCH", "/pages", [{ id: 900, book: 1 }]), 409);
   assert.equal(await status("PATCH", `/pages/${first.id}`, { title: "A full book may change" }), 200);
+  const own = { kind: "insert", collection: pages.collection, values: { book: 9, title: null } } as const;
+  await service.store.write({ changes: [own, own, own] });
+  const beyond = (await ask("GET", "/pages")).json.find(({ book }: { book: number }) => book === 9);
+  assert.equal(await status("PATCH", `/pages/${beyond.id}`, { book: 9, title: "So may one of too many" }), 200);
   const [full, moved] = [
     { id: first.id, book: 3 },
     { id: 900, book: 1 },
   ];
   assert.equal(await status("PATCH", "/pages", [full, moved]), 200);
+});
+
+test("counts for the maximum every value of a column that is not null", async (t) => {
+  const page = defineResource({
+    name: "page",
+    fields: { starred: boolean({ optional: true }), price: decimal({ scale: 2, maximum: "99.99", optional: true }) },
+  });
+  for (const [per, value, other] of [
+    ["starred", true, false],
+    ["price", "1.50", "2.50"],
+  ] as const) {
+    const { ask } = await ownService(t, {
+      mounts: [mount(page, { permission: anyone, maximum: { per, records: 1 } })],
+    });
+    const status = async (method: string, path: string, body: object) => (await ask(method, path, { body })).status;
+
+    assert.equal(await status("POST", "/pages", { [per]: value }), 201);
+    assert.equal(await status("POST", "/pages", { [per]: value }), 409, per);
+    assert.equal(await status("POST", "/pages", { [per]: other }), 201);
+    assert.equal(await status("PATCH", "/pages/3", { [per]: value }), 409);
+    assert.deepEqual([await status("POST", "/pages", {}), await status("POST", "/pages", {})], [201, 201]);
+  }
 });
 
 test("mounts a resource on a table that was declared before, and keeps its name, columns and indexes", async (t) => {
@@ -324,6 +372,15 @@ for (const [what, declare, mistake] of [
     () => mount(note, { permission: anyone, maximum: { per: "boddy", records: 1 } }),
     /maximum\.per: there is no column boddy/,
   ],
+  [
+    "a maximum per array",
+    () =>
+      mount(defineResource({ name: "x", fields: { tags: array(text()) } }), {
+        permission: anyone,
+        maximum: { per: "tags", records: 1 },
+      }),
+    /maximum\.per: tags is stored as JSON/,
+  ],
   ["a table with another type", () => mount(note, { permission: anyone, table }), /is of type integer/],
   [
     "a table without the column",
@@ -357,4 +414,123 @@ test("describes the value in the response to a creation only", async (t) => {
   assert.deepEqual(parameters, []);
   assert.ok(!JSON.stringify(components.schemas).includes("Send it with"));
   assert.ok(!JSON.stringify(components.schemas).includes("digest"));
+});
+
+test("keeps the value out of files, events, hooks, logs, observations and exports", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-once-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const seen: unknown[] = [];
+  const events = outbox({
+    subscribers: [{ name: "index", to: [hook], deliver: (event) => void seen.push(event) }],
+  });
+  const mounted = mount(hook, {
+    permission,
+    beforeWrite: ({ draft }) => {
+      seen.push(draft);
+      return {};
+    },
+    afterWrite: (written) => void seen.push(written),
+  });
+  // On SQLite only, because the test reads the database files.
+  const store = sqliteStore({ path: path.join(folder, "test.db") });
+  const own = await ownService(t, { store, secret, mounts: [mounted], features: [events] });
+  const { token } = (await own.ask("POST", "/hooks", { as: "ada", body: { label: "x" } })).json;
+  await own.service.use(events).deliverDue();
+  const exported = [];
+  for await (const records of exportRecords(
+    store,
+    own.service.mounts.find(({ resource }) => resource === hook)!,
+  ))
+    exported.push(...records);
+
+  assert.equal(seen.length, 3);
+  assert.deepEqual(Object.keys(exported[0]!), ["id", "label", "user_id"]);
+  const texts = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), "latin1"));
+  texts.push(JSON.stringify(seen), JSON.stringify(own.observed), JSON.stringify(exported));
+  for (const part of [token, token.slice(19), token.slice(19, 40), token.slice(40, 61)])
+    assert.ok(!texts.some((each) => each.includes(part)));
+});
+
+test("refuses the value in an import", () => {
+  const mounted = { ...hooks, parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
+  const record = { id: "x", label: "x", user_id: 1, token: "hook_1" };
+
+  const read = readRecord(mounted, record, { isText: false, withIds: true, missing: [] });
+
+  assert.deepEqual(read, { reasons: ["token: The service makes this value."] });
+});
+
+test("shows the value on the page that answers a form, and in no expansion", async (t) => {
+  const report = defineResource({ name: "report", fields: { hook_id: reference(hook), line: text() } });
+  const reports = mount(report, { permission: anyone, expand: { hook: "hook_id" } });
+  const plain = mount(hook, { permission: { ...permission, read: anyone, list: anyone } });
+  const features = [consolePages({ title: "T" })];
+  const { ask, get } = await ownService(t, { secret, mounts: [plain, reports], features });
+
+  const page = await ask("POST", "/hooks", { as: "ada", body: { label: "x" }, headers: { accept: "text/html" } });
+
+  const token = /hook_\w{62}/.exec(page.text)?.[0] ?? "";
+  assert.equal(page.status, 201);
+  assert.match(token, opaqueTokenPattern);
+  assert.equal(page.headers.get("cache-control"), "no-store");
+  const hook_id = token.slice(5, 19);
+  await ask("POST", "/reports", { as: "ada", body: { hook_id, line: "x" } });
+  const expanded = await get("/reports?expand=hook", { as: "ada" });
+  assert.deepEqual(expanded.json[0].hook, { id: hook_id, label: "x", user_id: 2 });
+});
+
+test("creates nothing for a credential that may not read the answer, or that ends meanwhile", async (t) => {
+  let isEnded = false;
+  const ending: Scheme = {
+    name: "ending",
+    carriers: [{ in: "header", name: "X-Ending" }],
+    challenge: () => "Ending",
+    authenticate: () => (isEnded ? rejected("revoked") : accepted(people["ben"]!)),
+  };
+  const mounted = mount(hook, { permission, afterWrite: () => void (isEnded = true) });
+  const scopesAllow = (scopes: readonly string[], method: string) => scopes.includes("books:read") && method !== "GET";
+  const { ask, service } = await ownService(t, { secret, mounts: [mounted], schemes: [visitor, ending], scopesAllow });
+  const body = { label: "x" };
+
+  const unread = await ask("POST", "/hooks", { as: "reader", body });
+  const { rows } = await readAll(service);
+  const late = await ask("POST", "/hooks", { body, headers: { "x-ending": "1" } });
+
+  assert.deepEqual([unread.status, rows], [403, "[]"]);
+  assert.equal(late.status, 401);
+  assert.doesNotMatch(late.text, /hook_/);
+});
+
+test("accepts values that an older secret of the service made", async (t) => {
+  const { make, service } = await serve(t);
+  const { token } = await make();
+  const rotated = new Secret("a newer secret of the service, also long", [secret]);
+
+  assert.equal((await findByToken(hooks, { store: service.store, secret: rotated }, token)).kind, "genuine");
+});
+
+test("accepts the values of a renamed table that names its former table as the purpose", async (t) => {
+  const { make, service } = await serve(t);
+  const { token } = await make();
+  const declare = (purpose: string) =>
+    mount(
+      defineResource({
+        name: "web_hook",
+        id: "text",
+        fields: {
+          user_id: integer({ generated: caller }),
+          token: shownOnce({ owner: "user_id", prefix: "hook", purpose }),
+        },
+      }),
+      { permission, table: hooks.collection },
+    );
+  const find = async (mounted: typeof hooks, by: Secret) =>
+    (await findByToken(mounted, { store: service.store, secret: by }, token)).kind;
+
+  // The order of the first use makes no difference.
+  for (const by of [secret, new Secret("a secret of the service, long enough")]) {
+    const renamed = declare("hooks") as unknown as typeof hooks;
+    assert.deepEqual([await find(renamed, by), await find(hooks, by)], ["genuine", "genuine"]);
+  }
+  assert.equal(await find(declare("others") as unknown as typeof hooks, secret), "forged");
 });

@@ -9,7 +9,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { packCommonPasswords } from "../../src/core/crypto/common-passwords.ts";
+import { packCommonPasswords } from "./packing.ts";
 
 const most = 100_000;
 const file = path.join(import.meta.dirname, "../../src/core/crypto/common-passwords.bin");

@@ -83,7 +83,8 @@ export const absent: Verdict = { kind: "absent" };
  * ```ts
  * import { accepted } from "latchkey";
  *
- * export const ada = accepted({ id: 1, username: "ada", role: "user", scheme: "badge", scopes: null, expiresAt: null });
+ * const user = { id: 1, username: "ada", role: "user" };
+ * export const ada = accepted({ ...user, scheme: "badge", scopes: null, expiresAt: null });
  * ```
  */
 export function accepted(identity: Identity): Verdict {
@@ -106,7 +107,7 @@ export function rejected(reason: Rejection["reason"], detail = "The token is inv
 }
 
 /**
- * One way to log in. The service reads the credential from its carrier. It refuses duplicates, credentials beyond 8 KiB
+ * One login method. The service reads the credential from its carrier. It refuses duplicates, credentials beyond 8 KiB
  * and control characters. It calls `authenticate` only if there is a credential.
  */
 export interface Scheme {

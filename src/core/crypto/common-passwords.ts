@@ -6,7 +6,7 @@ import { digest } from "./secret.ts";
  * The number of parts (shelves) of the set. The first bits of a digest select one shelf, and a check reads only that
  * shelf.
  */
-const shelves = 2 ** 10;
+export const shelves = 2 ** 10;
 /**
  * The range of the numbers in a shelf. It decides how many other passwords count as common by mistake: about 600 of a
  * hundred million.
@@ -16,7 +16,7 @@ const range = 2 ** 24;
  * The number of lower bits of a gap that are written unchanged. The upper bits are written as a unary number: that many
  * ones and a zero.
  */
-const gapBits = 17;
+export const gapBits = 17;
 
 const file = new URL("./common-passwords.bin", import.meta.url);
 
@@ -36,39 +36,6 @@ export function isCommonPassword(password: string): boolean {
   return false;
 }
 
-/**
- * Returns the set in its stored form: the start of each shelf and the end of the last one (32 bits, little endian),
- * then the shelves.
- */
-export function packCommonPasswords(passwords: Iterable<string>): Buffer {
-  const numbers = Array.from({ length: shelves }, () => new Set<number>());
-  for (const password of passwords) {
-    const { shelf, number } = locatePassword(password);
-    numbers[shelf]!.add(number);
-  }
-  const packed = numbers.map((each) => packGaps([...each].toSorted((one, other) => one - other)));
-  const starts = Buffer.alloc((shelves + 1) * 4);
-  let start = starts.length;
-  for (const [at, { length }] of packed.entries()) {
-    starts.writeUInt32LE(start, at * 4);
-    start += length;
-  }
-  starts.writeUInt32LE(start, shelves * 4);
-  return Buffer.concat([starts, ...packed]);
-}
-
-/** Writes the gaps. The last byte is filled with ones, which never end a gap. */
-function packGaps(numbers: readonly number[]): Buffer {
-  let bits = "";
-  for (const [at, number] of numbers.entries()) {
-    const gap = number - (numbers[at - 1] ?? 0);
-    const low = (gap % 2 ** gapBits).toString(2).padStart(gapBits, "0");
-    bits += `${"1".repeat(Math.floor(gap / 2 ** gapBits))}0${low}`;
-  }
-  const bytes = bits.match(/.{1,8}/g) ?? [];
-  return Buffer.from(bytes.map((byte) => Number.parseInt(byte.padEnd(8, "1"), 2)));
-}
-
 function* readGaps(bytes: Buffer): Generator<number> {
   const end = bytes.length * 8;
   let at = 0;
@@ -83,7 +50,8 @@ function* readGaps(bytes: Buffer): Generator<number> {
   }
 }
 
-function locatePassword(password: string): { readonly shelf: number; readonly number: number } {
+/** Returns the shelf of a password, and its number there. */
+export function locatePassword(password: string): { readonly shelf: number; readonly number: number } {
   const bytes = digest(composed(password).toLowerCase());
   return { shelf: bytes.readUInt16BE(0) % shelves, number: bytes.readUInt32BE(2) % range };
 }

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isCommonPassword, packCommonPasswords } from "./common-passwords.ts";
+import { packCommonPasswords } from "../../../tools/passwords/packing.ts";
+import { isCommonPassword } from "./common-passwords.ts";
 import {
   decoyHash,
   hashPassword,

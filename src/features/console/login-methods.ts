@@ -31,7 +31,7 @@ export function findUsers({ mounts }: ServiceFacts): Mount | undefined {
   return mounts.find(({ resource, older }) => resource.path === USERS_PATH && older === null);
 }
 
-/** The ways to log in on a page. */
+/** The login methods on a page. */
 export interface LoginMethods {
   /** The path that takes a form with a name and a password. Null if there is none. */
   readonly password: string | null;
@@ -40,7 +40,7 @@ export interface LoginMethods {
   readonly others: readonly LoginLink[];
 }
 
-/** Returns the ways to log in on a page. */
+/** Returns the login methods on a page. */
 export function resolveLoginMethods(facts: ServiceFacts): LoginMethods {
   const login = facts.endpoints.find(({ path, method }) => path === SESSION_PATH && method === "POST");
   const passkeys = facts.endpoints.some(({ path, method }) => path === PASSKEY_PATH && method === "POST");

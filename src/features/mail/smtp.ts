@@ -45,7 +45,8 @@ const ABOUT_THE_MAIL = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
  *
  * @example
  * ```ts part
- * const send = await smtpSender({ url: "smtp://shop@mail.example:587", password: new Secret(process.env["MAIL_PASSWORD"]!) });
+ * const password = new Secret(process.env["MAIL_PASSWORD"]!);
+ * const send = await smtpSender({ url: "smtp://shop@mail.example:587", password });
  * ```
  */
 export async function smtpSender(options: SMTPOptions): Promise<SendMail> {

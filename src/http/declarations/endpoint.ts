@@ -178,7 +178,10 @@ type Unknown<Name> = Name extends `${string}:${"text" | "uuid"}`
  *   method: "GET",
  *   path: "/hello/{name:text}",
  *   access: authenticated,
- *   handle: ({ params }) => ({ status: 200, body: { kind: "data", value: { hello: params.name }, element: "greeting" } }),
+ *   handle: ({ params }) => ({
+ *     status: 200,
+ *     body: { kind: "data", value: { hello: params.name }, element: "greeting" },
+ *   }),
  * });
  * ```
  */

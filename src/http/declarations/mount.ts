@@ -188,7 +188,9 @@ export interface Mount<R extends Resource = Resource> {
  *
  * const book = defineResource({ name: "book", fields: { title: text(), owner_id: integer({ default: caller }) } });
  * const ours = anyOf(owner("owner_id"), administrator);
- * export const books = mount(book, { permission: { list: anyone, read: anyone, create: ours, update: ours, delete: ours } });
+ * export const books = mount(book, {
+ *   permission: { list: anyone, read: anyone, create: ours, update: ours, delete: ours },
+ * });
  * ```
  */
 export function mount<

@@ -19,10 +19,11 @@ const issuers = new WeakMap<Secret, Map<string, TokenIssuer>>();
 
 /** Returns the issuer of the values of a field of `shownOnce()`. */
 export function findIssuer(secret: Secret, { purpose, prefix }: OnceField, { name }: Collection): TokenIssuer {
+  const named = purpose ?? name;
   let known = issuers.get(secret);
   if (known === undefined) issuers.set(secret, (known = new Map<string, TokenIssuer>()));
-  const key = `${prefix}_${purpose ?? name}`;
+  const key = `${prefix}_${named}`;
   let issuer = known.get(key);
-  if (issuer === undefined) known.set(key, (issuer = tokenIssuer(secret, purpose ?? `shown-once ${name}`, prefix)));
+  if (issuer === undefined) known.set(key, (issuer = tokenIssuer(secret, `shown-once ${named}`, prefix)));
   return issuer;
 }

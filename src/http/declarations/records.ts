@@ -22,22 +22,31 @@ export const aTable: ValueCheck = (value) =>
 /** The actions of a resource with a field of `shownOnce()`. */
 const ONCE_ACTIONS: readonly string[] = ["list", "read", "create", "delete"];
 
-/** Returns the mistakes in the options of a mount about its records: their table, their number and what they show once. */
+/**
+ * Returns the mistakes in the options of a mount about its records: their table, their number and what they show once.
+ */
 export function recordsMistakes(resource: Resource, options: Readonly<Record<string, unknown>>): readonly string[] {
   if (!isObject(resource.fields)) return [];
   const { maximum, table } = options;
   const stored = Object.keys(resource.fields).filter((name) => isStored(resource.fields[name]!));
   const columns = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...stored];
   return [
-    ...(isObject(maximum) ? maximumMistakes(maximum, columns) : []),
+    ...(isObject(maximum) ? maximumMistakes(resource, maximum, columns) : []),
     ...(aTable(table) === null ? tableMistakes(resource, table as Collection, columns) : []),
     ...onceMistakes(resource, options, columns),
   ];
 }
 
-function maximumMistakes({ per, records }: Readonly<Record<string, unknown>>, columns: readonly string[]): string[] {
+function maximumMistakes(
+  { fields }: Resource,
+  { per, records }: Readonly<Record<string, unknown>>,
+  columns: readonly string[],
+): string[] {
   const wrong = wholeFrom(1)(records);
   return [
+    ...(fields[String(per)]?.kind.column.type === "json"
+      ? [`maximum.per: ${String(per)} is stored as JSON, which is not counted; name another column`]
+      : []),
     ...(columns.includes(String(per))
       ? []
       : [`maximum.per: there is no column ${String(per)}${suggestion(String(per), columns)}`]),

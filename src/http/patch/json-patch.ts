@@ -75,7 +75,8 @@ class Patching {
         return this.#replace(operation.path, this.#copyOf(operation.value, operation.path.length));
       case "move": {
         const value = this.#require(operation.from, "from");
-        if (operation.from.length === 0) return; // The whole document moves onto itself. The parser refuses a move into a child.
+        // The whole document moves onto itself. The parser refuses a move into a child.
+        if (operation.from.length === 0) return;
         this.#remove(operation.from, "from");
         return this.#add(operation.path, value);
       }

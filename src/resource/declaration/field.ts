@@ -292,7 +292,9 @@ type NamesOf<K, V> = K extends "default"
  * import { defineField, Flaw, type Kind } from "latchkey/resources";
  *
  * const parse = (value: unknown) =>
- *   typeof value === "string" && /^\+[0-9]{6,15}$/.test(value) ? value : new Flaw("invalid", "A phone number is required.");
+ *   typeof value === "string" && /^\+[0-9]{6,15}$/.test(value)
+ *     ? value
+ *     : new Flaw("invalid", "A phone number is required.");
  * const kind: Kind<string> = {
  *   name: "phone",
  *   parse,

@@ -44,7 +44,8 @@ type ObjectType<S> = S extends { readonly properties: infer P }
   ? { readonly [K in keyof P & Required<S>]: FromSchema<P[K]> } & {
       readonly [K in Exclude<keyof P, Required<S>>]?: FromSchema<P[K]>;
     } extends infer Members
-    ? { readonly [K in keyof Members]: Members[K] } // Flattens the type to one object, so that an editor shows its members.
+    ? // Flattens the type to one object, so that an editor shows its members.
+      { readonly [K in keyof Members]: Members[K] }
     : never
   : Readonly<
       Record<string, S extends { readonly additionalProperties: infer A extends object } ? FromSchema<A> : unknown>

@@ -70,7 +70,8 @@ const made = new Map<string, number>();
  * import { defineResource, integer, text } from "latchkey";
  * import { factory } from "latchkey/testing";
  *
- * const books = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }), pages: integer({ minimum: 1 }) } });
+ * const fields = { title: text({ maxLength: 200 }), pages: integer({ minimum: 1 }) };
+ * const books = defineResource({ name: "book", fields });
  * console.log(factory(books).draft({ pages: 96 })); // { title: 'cedar fjord', pages: 96 }
  * ```
  */

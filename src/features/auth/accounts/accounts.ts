@@ -112,7 +112,7 @@ const checks: ChecksOf<AccountsOptions> = {
 
 /**
  * Users and their accounts: `/users`, `/users/{id}/account`, `/users/{id}/sessions`, their passwords, revocations, and
- * the links to external users. Every way of logging in needs it.
+ * the links to external users. Every login method needs it.
  *
  * @example
  * ```ts

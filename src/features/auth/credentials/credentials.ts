@@ -4,9 +4,11 @@ import { aFunction, anObject, optional, wholeFrom } from "../../../core/checking
 import { requireArguments, requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { made } from "../../../core/copy.ts";
 import type { Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import { mount, type Mount, type PermissionFor, type Write } from "../../../http/declarations/mount.ts";
 import { aTable } from "../../../http/declarations/records.ts";
 import type { PreparedValues } from "../../../http/declarations/write.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { aResource } from "../../../resource/mistakes.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Collection } from "../../../store/store.ts";
@@ -45,17 +47,17 @@ export interface CredentialOptions<R extends Resource = Resource> {
 /**
  * Mounts credentials of users: a resource with a field `shownOnce()`, whose owner is a user. It has `list`, `read`,
  * `create` and `delete` and no other action. Its owner is the column `user_id`, a reference to `users` whose records
- * are deleted with the user. Without an `Admission` nothing is created, and without the result of the
- * guard that keeps another way to log in nothing is deleted. A deactivation or a deletion of the user deletes the
- * credentials. Call it in `setUp`.
+ * are deleted with the user. Without an `Admission` nothing is created, and without the result of the guard that keeps
+ * another way to log in nothing is deleted. A login at an outside party creates nothing, because the credential would
+ * not end with it. A deactivation or a deletion of the user deletes the credentials. Call it in `setUp`.
  */
 export function mountCredentials<const R extends Resource>(
-  people: { readonly endings: Pick<EndingsContract, "registerTable"> },
+  people: { readonly endings: Pick<EndingsContract, "registerTable" | "outsideEnd"> },
   resource: R,
   options: CredentialOptions<R>,
 ): Mount<R>;
 export function mountCredentials(
-  people: { readonly endings: Pick<EndingsContract, "registerTable"> },
+  people: { readonly endings: Pick<EndingsContract, "registerTable" | "outsideEnd"> },
   resource: Resource,
   options: CredentialOptions,
 ): Mount {
@@ -65,6 +67,10 @@ export function mountCredentials(
   const owner = Object.values(resource.fields).find(({ kind }) => kind.once !== undefined)?.kind.once?.owner;
   if (owner === undefined)
     throw new DeclarationError([`mountCredentials(${resource.path}): it has no field shownOnce(); declare one`]);
+  if (owner !== OWNER)
+    throw new DeclarationError([
+      `mountCredentials(${resource.path}): the owner is in ${owner}, and credentials end by their ${OWNER}; write shownOnce({ owner: "${OWNER}" })`,
+    ]);
   const mounted = mount(resource, {
     permission: Object.fromEntries(
       Object.entries(permission).map(([action, own]) => [
@@ -76,7 +82,10 @@ export function mountCredentials(
     ...(table === undefined ? {} : { table }),
     personal: true,
     async beforeWrite(write: Write) {
-      if (write.kind === "delete") return { changes: requireOtherLogin(await options.requireOtherLogin(write)) };
+      if (write.kind === "delete") {
+        const { [owner]: userId } = write.current as Readonly<Record<string, unknown>>;
+        return { changes: requireOtherLogin(await options.requireOtherLogin(write), userId) };
+      }
       if (write.kind !== "create") throw new TypeError(`${resource.path}: credentials are not changed.`);
       const { admission, values = {} } = await options.requireAdmission(write);
       const account = Admission.spend(admission);
@@ -88,8 +97,23 @@ export function mountCredentials(
   });
   requireCascade(mounted, owner);
   people.endings.registerTable("account", mounted.collection);
-  return Object.freeze(made({ ...mounted, guard: withoutKey }));
+  const guard = (context: Context): void => {
+    withoutKey(context);
+    requireOwnLogin(people.endings, context);
+  };
+  return Object.freeze(made({ ...mounted, guard }));
 }
+
+/** Ends the request if the caller's login is at an outside party. The credential would not end with such a login. */
+function requireOwnLogin({ outsideEnd }: Pick<EndingsContract, "outsideEnd">, context: Context): void {
+  if (outsideEnd(context) !== null)
+    throw problem("permission_denied", {
+      detail: "A login through a proxy or another issuer cannot create a credential without an end.",
+    });
+}
+
+/** The column by which credentials end with their user (`endings.registerTable`). */
+const OWNER = "user_id";
 
 const checks: ChecksOf<CredentialOptions> = {
   permission: anObject,

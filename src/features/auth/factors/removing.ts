@@ -25,7 +25,7 @@ export interface FactorRemoval {
 }
 
 /**
- * Deletes a factor. Ends the request if it is the last one of an account that must have one, or the last way to log in.
+ * Deletes a factor. Ends the request if it is the last one of an account that must have one, or the last login method.
  */
 export async function removeFactor(parts: GateParts, removal: FactorRemoval): Promise<void> {
   const { account, factor, own, now } = removal;

@@ -275,7 +275,7 @@ export interface OutsideLogin {
   readonly where?: Where;
 }
 
-/** The way to log in that a request removes: a factor, or a row of an outside login. */
+/** The login method that a request removes: a factor, or a row of an outside login. */
 export type RemovedLoginMethod =
   | { readonly factor: StoredFactor }
   | { readonly collection: Collection; readonly id: Key };
@@ -283,6 +283,6 @@ export type RemovedLoginMethod =
 declare const otherLogin: unique symbol;
 
 /**
- * The changes that keep another way to log in, for the transaction that removes one. Only `keepOtherLogin` makes them.
+ * The changes that keep another login method, for the transaction that removes one. Only `keepOtherLogin` makes them.
  */
 export type OtherLogin = readonly Change[] & { readonly [otherLogin]: true };

@@ -10,7 +10,7 @@ import type { GateParts } from "./parts.ts";
 type Parts = Pick<GateParts, "store" | "gate" | "outsideLogins">;
 
 /**
- * Returns the changes that refuse the transaction if the account loses its last way to log in: its password, a passkey,
+ * Returns the changes that refuse the transaction if the account loses its last login method: its password, a passkey,
  * or an outside party that vouches for it. Ends the request (409 `last_login`) if there is no other way now. `program`:
  * a credential of a program is removed, with which no person logs in.
  */
@@ -20,28 +20,32 @@ export async function keepOtherLogin(
   leaving: RemovedLoginMethod | "program",
 ): Promise<OtherLogin> {
   // No person logs in with the credential of a program.
-  if (leaving === "program") return markOtherLogin([]);
+  if (leaving === "program") return markOtherLogin(account, []);
   // This `require` locks the row of the account. If two requests remove different ways at the same time, the second one
   // is refused.
   const where = { all: [equals("id", account.id), equals("generation", account.generation)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
-  if (account.passwordHash !== null) return markOtherLogin([same]);
+  if (account.passwordHash !== null) return markOtherLogin(account, [same]);
   const other = await findFurther(parts, account, leaving);
   if (other === null) throw problem("last_login");
-  return markOtherLogin([same, { kind: "require", ...other, atLeast: 1, name: "last_login" }]);
+  return markOtherLogin(account, [same, { kind: "require", ...other, atLeast: 1, name: "last_login" }]);
 }
 
-const otherLogins = new WeakSet<readonly Change[]>();
+/** The changes of `keepOtherLogin`, with the ids of their users. */
+const otherLogins = new WeakMap<readonly Change[], number>();
 
-function markOtherLogin(changes: readonly Change[]): OtherLogin {
-  otherLogins.add(changes);
+function markOtherLogin({ id }: Account, changes: readonly Change[]): OtherLogin {
+  otherLogins.set(changes, id);
   return changes as OtherLogin;
 }
 
-/** Returns the changes of `keepOtherLogin`. Throws a `TypeError` if it did not make them. */
-export function requireOtherLogin(changes: OtherLogin): readonly Change[] {
-  if (!otherLogins.has(changes))
+/** Returns the changes of `keepOtherLogin` for this user. Throws a `TypeError` if it did not make them for this user. */
+export function requireOtherLogin(changes: OtherLogin, userId: unknown): readonly Change[] {
+  const guarded = otherLogins.get(changes);
+  if (guarded === undefined)
     throw new TypeError("This removes a credential and needs the result of confirming.keepOtherLogin.");
+  if (guarded !== userId)
+    throw new TypeError("This removes a credential, and confirming.keepOtherLogin guarded another user.");
   return changes;
 }
 
@@ -55,7 +59,7 @@ export async function findLoginMethod(parts: Parts, account: Account): Promise<r
   return found === null ? null : [{ kind: "require", ...found, atLeast: 1, name: OVERTAKEN }];
 }
 
-/** Returns a way to log in other than a password, and other than `leaving`. */
+/** Returns a login method other than a password, and other than `leaving`. */
 async function findFurther(
   parts: Parts,
   account: Account,

@@ -25,7 +25,8 @@ import type { AccountsFeature } from "../people/people.ts";
  *
  * const people = accounts();
  * const events = outbox();
- * const mails = mail(events, { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://example.com" });
+ * const from = "no-reply@example.com";
+ * const mails = mail(events, { send: mailFiles("mails"), from, publicURL: "https://example.com" });
  * const box = mailbox(people, mails);
  * export const features = [people, sessionLogin(people), events, mails, box, mailLogin(people, box)];
  * ```

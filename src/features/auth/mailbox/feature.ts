@@ -53,7 +53,8 @@ function isWebURL(url: string): boolean {
  * import { mail, mailFiles, outbox } from "latchkey/features";
  *
  * const people = accounts();
- * const mails = mail(outbox(), { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://example.com" });
+ * const from = "no-reply@example.com";
+ * const mails = mail(outbox(), { send: mailFiles("mails"), from, publicURL: "https://example.com" });
  * export const box = mailbox(people, mails, { links: { reset: "https://app.example/reset?token={token}" } });
  * ```
  */

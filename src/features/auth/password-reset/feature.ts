@@ -49,7 +49,8 @@ const newPassword = defineResource({
  *
  * const people = accounts();
  * const events = outbox();
- * const mails = mail(events, { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://example.com" });
+ * const from = "no-reply@example.com";
+ * const mails = mail(events, { send: mailFiles("mails"), from, publicURL: "https://example.com" });
  * const box = mailbox(people, mails);
  * export const features = [people, events, mails, box, passwordReset(people, box)];
  * ```

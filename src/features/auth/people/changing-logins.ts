@@ -4,7 +4,7 @@ import { withoutKey } from "../requests/fresh-login.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 
 /**
- * The common members of all endpoints that add or remove a way to log in. Programs send JSON, and the service's pages
+ * The common members of all endpoints that add or remove a login method. Programs send JSON, and the service's pages
  * send forms.
  */
 export const changesLogins = {

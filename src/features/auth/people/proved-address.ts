@@ -53,7 +53,7 @@ export function endPreparedLogins(
   const where = ofUser(account.id);
   return [
     { kind: "deleteAll", collection: factorsCollection, where },
-    // Also deletes rows that do not count as a way to log in at present, for example of a provider that is no longer
+    // Also deletes rows that do not count as a login method at present, for example of a provider that is no longer
     // configured.
     ...outsideLogins.map(({ collection }): Change => ({ kind: "deleteAll", collection, where })),
     // No identity from outside is bound to the account by its username again.
@@ -67,7 +67,7 @@ const noLogin = { factors: 0, password_hash: null, password_until: null, passwor
 
 /**
  * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends
- * every other way to log in to it, also API tokens and keys.
+ * every other login method of it, also API tokens and keys.
  */
 export async function proveAddress(parts: GateParts, account: Account, now: number): Promise<readonly Change[]> {
   if (!(await mayBePrepared(parts, account))) return verifyEmail(account, now);

@@ -21,7 +21,7 @@ export interface RemoteUserLoginOptions {
   readonly create?: boolean;
   /**
    * True if the proxy vouches for the addresses that it sends. Otherwise, the first proof of such an address by mail
-   * ends every other way to log in to the account. Default: false.
+   * ends every other login method of the account. Default: false.
    */
   readonly trustEmail?: boolean;
 }

@@ -20,7 +20,8 @@ import { requestEndpoints } from "./requesting.ts";
  *
  * const people = accounts({ registration: "verified", invitations: true });
  * const events = outbox();
- * const mails = mail(events, { send: mailFiles("mails"), from: "no-reply@example.com", publicURL: "https://api.example" });
+ * const from = "no-reply@example.com";
+ * const mails = mail(events, { send: mailFiles("mails"), from, publicURL: "https://api.example" });
  * const box = mailbox(people, mails);
  * const mailed = [events, mails, box, accountNotices(people, mails), verifiedEmail(people, box)];
  * export const features = [people, sessionLogin(people), ...mailed];

@@ -26,7 +26,7 @@ interface LoginState {
 }
 
 /**
- * Returns every way to log in. All of them work without the script, except passkeys. After the login, the response
+ * Returns every login method. All of them work without the script, except passkeys. After the login, the response
  * redirects to the page that the caller wanted.
  */
 export async function writeLoginForm(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {

@@ -10,7 +10,7 @@ import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts"
 import { findRecord } from "./rows.ts";
 import { drawHead } from "./waiting-parts.ts";
 
-/** Draws the page to log in: every enabled way to log in, with the focus in the first field. */
+/** Draws the page to log in: every enabled login method, with the focus in the first field. */
 export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {
   const token = findParameter(view, "token");
   if (isServed(site, MAIL_CODE_PATH, "POST")) {

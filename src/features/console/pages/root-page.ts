@@ -8,7 +8,7 @@ import { code, column, methodTag, table } from "../parts.ts";
 import { resolveAddress, formatTitle, type Drawing, type Drawn, type Site } from "../site.ts";
 
 /**
- * Draws the start page: the resources, the caller's actions, and the ways to log in. Returns null if the response of
+ * Draws the start page: the resources, the caller's actions, and the login methods. Returns null if the response of
  * the root is of another kind.
  */
 export async function drawRoot(drawing: Drawing): Promise<Drawn | null> {

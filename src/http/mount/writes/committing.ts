@@ -197,8 +197,8 @@ function requireMaximums(
     if (maximum === null || (change?.kind !== "insert" && change?.kind !== "update")) continue;
     const { per: column, records: atMost } = maximum;
     const value = change.values[column];
-    const isKey = typeof value === "number" || typeof value === "string";
-    if (!isKey || before?.record[column] === value) continue;
+    const isCounted = typeof value === "number" || typeof value === "string" || typeof value === "boolean";
+    if (!isCounted || before?.record[column] === value) continue;
     const where = { column, operator: "eq", value } as const;
     required.set(`${collection.name} ${value}`, { kind: "require", collection, where, atMost, name: "too_many" });
   }

@@ -25,9 +25,9 @@ const CLOSE_OBJECT = 0x7d;
 
 /**
  * Returns JSON without repeated members of an object: each name keeps its first place and gets its last value, as
- * `valueOfJSON` reads it. Other programs may store such JSON, and a reader may take either value (RFC 8259 §4).
- * The spelling of numbers, texts and names stays the same. Returns JSON without repeated members unchanged. Pauses after each
- * small step.
+ * `valueOfJSON` reads it. Other programs may store such JSON, and a reader may take either value (RFC 8259 §4). The
+ * spelling of numbers, texts and names stays the same. Returns JSON without repeated members unchanged. Pauses after
+ * each small step.
  */
 export function* withoutRepeatedMembers(json: string): Generator<undefined, string, undefined> {
   const scan = new Scan(json);

@@ -57,7 +57,7 @@ export interface NewUser {
   readonly usernameOrigin?: UsernameOrigin;
   /**
    * `vouched` if the caller of `insertUser` vouches that the address is the user's, for example because an
-   * administrator entered it. Otherwise, the first proof of the address ends every other way to log in. Default:
+   * administrator entered it. Otherwise, the first proof of the address ends every other login method. Default:
    * `chosen`.
    */
   readonly emailOrigin?: "vouched" | "chosen";

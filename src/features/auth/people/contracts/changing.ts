@@ -21,7 +21,7 @@ export interface ChangingContract {
   passwordChanges(context: Context, newPassword: NewPassword): Promise<readonly Change[]>;
   /**
    * Returns the changes after a proof that the user reads the mailbox of the account's address. Another person may have
-   * signed up with this address and prepared the account. In this case, the first proof ends every other way to log in:
+   * signed up with this address and prepared the account. In this case, the first proof ends every other login method:
    * password, logins, factors, passkeys, identities, API token and keys.
    */
   proveAddress(account: Account, now: number): Promise<readonly Change[]>;

@@ -13,7 +13,7 @@ import type { Account } from "../../records/accounts.ts";
 import type { Revocations } from "../../records/revocation.ts";
 
 /**
- * Guards changes of how a user logs in: the caller proves who they are, another way to log in stays, and the user gets
+ * Guards changes of how a user logs in: the caller proves who they are, another login method stays, and the user gets
  * a notice.
  */
 export interface ConfirmingContract {
@@ -48,16 +48,16 @@ export interface ConfirmingContract {
   confirmFromOutside(context: Context, waiting: WaitingConfirmation, proof: Proof): Promise<Reply>;
   /**
    * Registers rows by which another party vouches for accounts, for example identities at a provider. These rows count
-   * as a way to log in. Called in `setUp`.
+   * as a login method. Called in `setUp`.
    */
   registerOutsideLogin(login: OutsideLogin): void;
   /**
-   * Returns the changes that refuse a transaction if it removes the last way to log in to the account. Ends the request
-   * (409 `last_login`) if there is no other way. Put these changes before the change that removes the way to log in.
-   * `program`: the removed credential is for a program, so no person loses a way to log in.
+   * Returns the changes that refuse a transaction if it removes the last login method of the account. Ends the request
+   * (409 `last_login`) if there is no other way. Put these changes before the change that removes the login method.
+   * `program`: the removed credential is for a program, so no person loses a login method.
    */
   keepOtherLogin(account: Account, leaving: RemovedLoginMethod | "program"): Promise<OtherLogin>;
-  /** Returns the changes that end the logins that began with a removed way to log in. */
+  /** Returns the changes that end the logins that began with a removed login method. */
   readonly endLoginsBy: Revocations["endLoginsBy"];
   /** Registers a sender of notices. Called in `setUp`. */
   registerNotices(notify: Notify): void;
