@@ -17,7 +17,7 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { olderShape, type Resource } from "../../src/door/resources.ts";
-import { ownService, people, type Own } from "./own-service.ts";
+import { ownService, type Own } from "./own-service.ts";
 
 /** The values that only finance and administrators may read. */
 export interface HiddenValues {
@@ -127,5 +127,3 @@ export async function fillRuled({ ask }: Own, hidden: HiddenValues | null): Prom
     });
   }
 }
-
-export { people };
