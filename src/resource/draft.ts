@@ -83,7 +83,9 @@ export function readDraft(
   for (const [name, field] of Object.entries(resource.concealed ?? {})) {
     if (options.partial === true && field.options.regenerated !== true) continue;
     const value = resolveServiceValue({ path: resource.path, name, field }, undefined, options);
-    if (value !== undefined) values[name] = value;
+    if (value === undefined) continue;
+    if (isStored(field)) values[name] = value;
+    else if (value !== null) transient[name] = value;
   }
   const unknown: string[] = [];
   for (const name of Object.keys(body)) {

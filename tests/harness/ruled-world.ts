@@ -25,21 +25,23 @@ export interface HiddenValues {
   readonly cost: string;
   readonly memo: string;
   readonly plan: unknown;
+  readonly lead_id: number;
 }
 
 /** Two sets of hidden values. Answers to other callers may not depend on them. */
 export const hiddenValues: readonly [HiddenValues, HiddenValues] = [
-  { budget: "1000.00", cost: "3.50", memo: "zebra plan", plan: { a: 1, b: [1, 2] } },
-  { budget: "7.25", cost: "99.00", memo: "quagga", plan: { c: "x" } },
+  { budget: "1000.00", cost: "3.50", memo: "zebra plan", plan: { a: 1, b: [1, 2] }, lead_id: 1 },
+  { budget: "7.25", cost: "99.00", memo: "quagga", plan: { c: "x" }, lead_id: 2 },
 ];
 
 /**
- * Starts a service with rules of fields. Callers without the role `finance` may not know `budget`, `memo` and `stamp`,
- * may send `cost` and `plan` without reading them, and may read `rank` without sending it. With `isUndeclared`, the
+ * Starts a service with rules of fields. Callers without the role `finance` may not know `budget`, `memo`, `stamp` and
+ * others, may send `cost` and `plan` without reading them, and may read `rank` without sending it. With `isUndeclared`, the
  * fields that they may not know do not exist.
  */
 export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}): Promise<Own> {
   const finance = anyOf(hasRole("finance"), administrator);
+  const team = defineResource({ name: "team", fields: { name: text({ maxLength: 40 }) }, search: ["name"] });
   const concealed = isUndeclared
     ? {}
     : {
@@ -47,8 +49,10 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
         memo: text({ optional: true, maxLength: 100, read: finance, write: finance }),
         code: text({ optional: true, unique: true, maxLength: 20, read: finance, write: finance }),
         stamp: dateTime({ generated: ({ now }) => new Date(now).toISOString(), regenerated: true, read: finance }),
+        lead_id: reference(team, { optional: true, read: finance, write: finance }),
+        pin: text({ optional: true, writeOnly: true, write: finance }),
+        proof: text({ optional: true, writeOnly: true, transient: true, write: finance }),
       };
-  const team = defineResource({ name: "team", fields: { name: text({ maxLength: 40 }) }, search: ["name"] });
   const project = defineResource({
     name: "project",
     fields: {
@@ -66,7 +70,9 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
       title: ["eq", "icontains"],
       rank: ["eq", "lt"],
       cost: ["eq", "lt", "gt", "null"],
-      ...(isUndeclared ? {} : { budget: ["eq", "lt", "null"] as const, memo: ["contains"] as const }),
+      ...(isUndeclared
+        ? {}
+        : { budget: ["eq", "lt", "null"] as const, memo: ["contains"] as const, lead_id: ["eq"] as const }),
     },
     sorts: ["title", "rank", "cost", ...(isUndeclared ? [] : (["budget"] as never[]))],
   });
@@ -81,12 +87,18 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
   const projects = mount(project as unknown as Resource, {
     permission: anyone,
     arrays: true,
-    expand: { team: "team_id", notes } as never,
+    expand: { team: "team_id", ...(isUndeclared ? {} : { lead: "lead_id" }), notes } as never,
     actions: {
       rename: {
         permission: anyone,
         body: { title: text({ maxLength: 80 }) },
         handle: ({ draft }: { readonly draft: object }) => ({ values: { ...draft } }) as never,
+      },
+      describe: {
+        permission: anyone,
+        body: { title: text({ maxLength: 80 }), memo: text({ maxLength: 80 }) },
+        handle: ({ draft: { title, memo } }: { readonly draft: { title: string; memo: string } }) =>
+          ({ values: isUndeclared ? { title } : { title, memo } }) as never,
       },
     },
   });
@@ -97,13 +109,14 @@ export async function ruledWorld(t: TestContext, { isUndeclared = false } = {}):
       name: "title",
       price: "cost",
       level: { from: "rank", as: text(), show: (rank) => `level ${String(rank)}` },
-      ...(isUndeclared ? {} : { funds: "budget" }),
+      ...(isUndeclared ? {} : { funds: "budget", captain: "lead_id" }),
     },
   });
+  const oldest = olderShape(projects, { prefix: "/v0", fields: { name: "title" } });
   return ownService(t, {
     secret: new Secret(Buffer.alloc(32, 7)),
     now: () => Date.UTC(2027, 0, 1),
-    mounts: [teams, projects, notes, old],
+    mounts: [teams, projects, notes, old, oldest],
     features: [documentation({ title: "Projects", version: "1" }), consolePages({ title: "Projects" })],
     formats: [csv({ formulas: "exact" })],
   });
@@ -119,7 +132,7 @@ export async function fillRuled({ ask }: Own, hidden: HiddenValues | null): Prom
   await add("/teams", { name: "Bears" });
   for (const [at, title] of ["apple", "banana", "cherry"].entries()) {
     const { cost = "1.00", plan = null, ...concealed } = hidden ?? {};
-    const own = hidden === null ? {} : { ...concealed, code: `${at}${hidden.memo}` };
+    const own = hidden === null ? {} : { ...concealed, code: `${at}${hidden.memo}`, pin: hidden.memo };
     await add("/projects", { title, team_id: (at % 2) + 1, rank: at, cost, plan, ...own });
     await add(`/projects/${at + 1}/notes`, {
       line: `of ${title}`,

@@ -27,8 +27,24 @@ function drawFrom(start: number): Draw {
 
 type Step = readonly [method: string, path: string, options: OwnAsk];
 
-const names = ["title", "rank", "cost", "plan", "budget", "memo", "code", "stamp", "label", "id", "budgt", "team_id"];
-const oldNames = ["name", "price", "level", "funds", "cost", "id"];
+const names = [
+  "title",
+  "rank",
+  "cost",
+  "plan",
+  "budget",
+  "memo",
+  "code",
+  "stamp",
+  "label",
+  "id",
+  "budgt",
+  "team_id",
+  "lead_id",
+  "pin",
+  "proof",
+];
+const oldNames = ["name", "price", "level", "funds", "cost", "captain", "id"];
 const values = ["1", "5.00", "1000.00", "zebra", "apple", "null", "", "2027-01-01T00:00:00Z", "0zebra plan"];
 const operators = ["eq", "lt", "gt", "null", "contains", "icontains", "in"];
 const types = ["application/json", "application/xml", "text/csv", "text/html"];
@@ -52,7 +68,7 @@ function drawQuery({ below, pick }: Draw, from: readonly string[]): string {
         () => `sort=${pick(["", "-"])}${pick(from)}`,
         () => `fields=${pick(from)},${pick(from)}`,
         () => `limit=${1 + below(4)}`,
-        () => `expand=${pick(["team", "notes", "team,notes", "nots", "notes.project"])}`,
+        () => `expand=${pick(["team", "lead", "notes", "team,notes", "nots", "notes.project"])}`,
         () => `search=${pick(values)}`,
       ])(),
     );
@@ -62,7 +78,9 @@ function drawQuery({ below, pick }: Draw, from: readonly string[]): string {
 function drawStep(draw: Draw, at: number): Step {
   const { below, pick } = draw;
   const isOld = below(4) === 0;
-  const base = isOld ? "/v1/projects" : pick(["/projects", "/projects", `/projects/${1 + below(5)}/notes`]);
+  const base = isOld
+    ? pick(["/v0/projects", "/v1/projects"])
+    : pick(["/projects", "/projects", `/projects/${1 + below(5)}/notes`]);
   const from = isOld ? oldNames : base.endsWith("notes") ? ["line", "price", "prize", "id"] : names;
   const one = `${base}/${1 + below(6)}`;
   const headers: Record<string, string> = { accept: pick(types) };
@@ -75,9 +93,14 @@ function drawStep(draw: Draw, at: number): Step {
     () => [
       "QUERY",
       base,
-      { headers, body: { where: { field: pick(from), operator: pick(operators), value: pick(values) } } },
+      { headers, body: { where: { [pick(from)]: { [pick(operators)]: pick<unknown>([...values, 1, [1, 2]]) } } } },
     ],
-    () => ["QUERY", base, { headers, body: { sort: [pick(from)], fields: [pick(from)] } }],
+    () => [
+      "QUERY",
+      base,
+      { headers, body: { sort: pick(from), fields: pick(from), expand: pick(["team", "lead", "notes"]), search: "z" } },
+    ],
+    () => ["QUERY", base, { headers, body: { sort: pick(from), expand: pick(["team", "lead", "notes"]) } }],
     () => ["POST", base, { headers, body: { ...(below(2) === 0 ? { title: "drawn" } : {}), ...drawBody(draw, from) } }],
     () => ["POST", base, { headers, body: [drawBody(draw, from), drawBody(draw, from)] }],
     () => ["PUT", one, { headers, body: drawBody(draw, from) }],
@@ -93,6 +116,7 @@ function drawStep(draw: Draw, at: number): Step {
       ];
     },
     () => ["POST", `${one}/rename`, { headers, body: { title: pick(values) } }],
+    () => ["POST", `${one}/describe`, { headers, body: { title: pick(values), memo: pick(values) } }],
     () => ["DELETE", `/projects/${6 + below(40)}`, { headers }],
   ])();
 }
@@ -124,6 +148,7 @@ test(`answers ${requests} drawn requests alike, whatever the hidden values are`,
               budget: `${budget * (which + 1)}.50`,
               memo: `memo ${note} ${which}`,
               plan: [which],
+              lead_id: which + 1,
             },
           }),
         ),

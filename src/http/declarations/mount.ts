@@ -375,7 +375,11 @@ export function withAllFields(mount: ServedMount): ServedMount {
   return mount.declared ?? mount;
 }
 
-/** Returns true if rules hide values of the mount's records from the caller. */
-export function hidesValues({ declared, shown }: ServedMount): boolean {
+/**
+ * Returns true if rules hide values of the mount's records from the caller. An older shape may not have the hidden
+ * fields, but its records are those of the newer shape.
+ */
+export function hidesValues(mount: ServedMount): boolean {
+  const { declared, shown } = mount.newer ?? mount;
   return declared !== undefined && shown.length < declared.shown.length;
 }

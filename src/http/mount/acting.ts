@@ -35,7 +35,7 @@ import { readGiven, readValue, type MakeFault } from "./writes/given-values.ts";
 import { answerOnce, storedWith, repeatable, withRepeats, type Repeated } from "./writes/idempotency.ts";
 import { refusal, type Unwritten } from "./writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "./writes/preconditions.ts";
-import { replay } from "./writes/replaying.ts";
+import { replayAction } from "./writes/replaying.ts";
 
 /** The checked result of an action. */
 interface CheckedActionResult {
@@ -227,7 +227,7 @@ async function repeat(
 ): Promise<Reply> {
   const row = rows[0] ?? null;
   if (row !== null && action.answer === "record")
-    return replay(mount, exchange, [row], () => repeatAnswer(mount, action, exchange, { row, answer }));
+    return replayAction(mount, exchange, [row], () => repeatAnswer(mount, action, exchange, { row, answer }));
   return repeatAnswer(mount, action, exchange, { row, answer });
 }
 

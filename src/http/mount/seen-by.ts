@@ -1,6 +1,6 @@
 import { decideOn } from "../../access/permission/decision.ts";
 import type { Identity } from "../../core/identity.ts";
-import { isWritable, type Field, type FieldRule } from "../../resource/declaration/field.ts";
+import { isShown, isWritable, type Field, type FieldRule } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { ServedMount, Mount } from "../declarations/mount.ts";
@@ -138,9 +138,9 @@ function resolveView(mount: ServedMount, denied: ReadonlySet<FieldRule>): Served
   const relations: Relation<ServedMount>[] = [];
   const view = makeView(mount, denied, relations);
   cache.set(key, view);
-  // Relations may form a circle, so they are linked after the view is known.
+  // Relations may form a circle, so they are linked after the view is known. An older shape names columns as the newer.
   for (const relation of mount.relations)
-    if (relation.kind === "many" || isReadable(mount, relation.column, denied))
+    if (relation.kind === "many" || isReadable(mount.newer ?? mount, relation.column, denied))
       relations.push({ ...relation, to: resolveView(relation.to, denied) });
   return view;
 }
@@ -257,9 +257,9 @@ function resolveAllowed(
   field: Field,
   denied: ReadonlySet<FieldRule>,
 ): NonNullable<Field["allowed"]> | null {
-  const isRead = !denies(read, denied);
-  const isSent = !denies(write, denied);
-  return isRead && isSent ? null : { read: isRead, write: isSent && (isRead || isWritable(field)) };
+  const [isRead, isSent] = [!denies(read, denied), !denies(write, denied)];
+  if (isRead && isSent) return null;
+  return { read: isRead && isShown(field), write: isSent && (isRead || isWritable(field)) };
 }
 
 function isEmpty(object: object): boolean {

@@ -14,9 +14,8 @@ import { collectColumns, matches } from "../reads/matches.ts";
 import { decideReading, mayReadWithin } from "../reads/reading.ts";
 
 /**
- * Answers a repeated request with its stored outcome, as the caller of now may see it. Ends the request if the caller
- * may not send its fields any more. If the caller may not read the records any more, the reply has its status and no
- * body.
+ * Answers a repeated write of records with its stored outcome, as the caller of now may see it. Ends the request if the
+ * caller may not send its fields any more.
  */
 export async function replay(
   mount: ServedMount,
@@ -25,6 +24,19 @@ export async function replay(
   show: () => Eventually<Reply>,
 ): Promise<Reply> {
   requireSendable(mount, exchange);
+  return replayAction(mount, exchange, rows, show);
+}
+
+/**
+ * Answers a repeated action with the stored records, as the caller of now may see them. The fields of its body are not
+ * those of the record. If the caller may not read the records any more, the reply has its status and no body.
+ */
+export async function replayAction(
+  mount: ServedMount,
+  exchange: Exchange,
+  rows: readonly Row[],
+  show: () => Eventually<Reply>,
+): Promise<Reply> {
   const reply = await show();
   if (reply.body === undefined || (await mayReadNow(mount, exchange, rows))) return reply;
   return { ...withoutBody(reply), status: reply.status };
