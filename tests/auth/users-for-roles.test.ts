@@ -21,8 +21,8 @@ const library = {
 } satisfies AccountsOptions;
 
 /** Starts a library with the administrator root, the librarian lea, and the members ada and ben. */
-async function startLibrary(t: TestContext) {
-  const people = accounts(library);
+async function startLibrary(t: TestContext, options: AccountsOptions = library) {
+  const people = accounts(options);
   const api = await serve(t, people, [basicLogin(people), sessionLogin(people)]);
   const ids: Record<string, number> = { ada: 1 };
   for (const name of ["ben", "lea", "root"]) {
@@ -87,6 +87,47 @@ test("changes no credential of another user for a librarian, and tells nothing a
     assert.equal((await api.ask(method, `${path}/${below}`, body, as("lea"))).status, 403, below);
   }
   assert.equal((await api.ask("DELETE", path, undefined, as("lea"))).status, 403);
+});
+
+test("answers every guess at an address, a username or a password of another user alike", async (t) => {
+  const { email: rule, ...rules } = { email: library.rules.email };
+  const blind = {
+    ...library,
+    rules: { ...rules, email: { ...rule, write: librarian }, username: { write: librarian } },
+  };
+  const open = { ...library, rules: {} };
+  for (const options of [library, blind, open]) {
+    const { api, ids, as } = await startLibrary(t, options);
+    const path = `/users/${ids["ben"]}`;
+    const guess = async (body: object): Promise<readonly unknown[]> => {
+      const { status, json } = await api.ask("PATCH", path, body, as("lea"));
+      return [status, json.code, json.detail, json.errors];
+    };
+    const hidden = options === open ? ["username"] : ["username", "email"];
+    for (const name of hidden) {
+      const answers = ["ben@example.com", "BEN@example.com", "free@example.com", "root@example.com"].map(
+        async (value) => guess({ [name]: value }),
+      );
+      const [right, ...others] = await Promise.all(answers);
+      assert.ok([400, 403].includes(right![0] as number), JSON.stringify(right));
+      for (const other of others) assert.deepEqual(other, right, name);
+    }
+    assert.deepEqual(await guess({ username: "benny" }), await guess({ username: "ben@example.com" }));
+    assert.deepEqual(await guess({ password: "copper teapot 17" }), await guess({ password }));
+  }
+});
+
+test("refuses a field that only administrators set and that others may send without reading it", async (t) => {
+  const start = async (score: object): Promise<Own> => {
+    const people = accounts({ ...open, fields: { score: integer({ default: 0, ...score }) }, administered: ["score"] });
+    return serve(t, people, [basicLogin(people)]);
+  };
+  await assert.rejects(
+    start({ read: administrator }),
+    /administered names score, which has a rule for read \(administrator\), so an answer would show its value; write write: administrator in its place/,
+  );
+  await start({ read: administrator, write: administrator });
+  await start({});
 });
 
 test("shows users their own name and address, and not the fields that their rules deny", async (t) => {

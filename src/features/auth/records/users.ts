@@ -269,8 +269,15 @@ function* strangers(own: Fields, named: Readonly<Record<string, readonly string[
     for (const name of names)
       if (!Object.hasOwn(own, name))
         yield `${member} names ${name}, which is none of your fields${suggestion(name, Object.keys(own))}`;
-      else if (member === "administered" && isFixed(own[name]!))
-        yield `administered names ${name}, which no caller sends; leave it out`;
+      else if (member === "administered") yield* administeredMistakes(name, own[name]!);
+}
+
+function* administeredMistakes(name: string, field: Field): Generator<string> {
+  if (shapeMistakes(field).length > 0) return;
+  const { read, write } = field.options;
+  if (!isWritable(field)) yield `administered names ${name}, which no caller sends; leave it out`;
+  else if (read !== undefined && read !== write)
+    yield `administered names ${name}, which has a rule for read (${read.name}), so an answer would show its value; write write: administrator in its place`;
 }
 
 /** Returns the mistakes in the fields of the identity. Every access token contains them. */
@@ -292,10 +299,6 @@ function* identityMistakes(own: Fields, names: readonly string[]): Generator<str
 
 function isShort({ enum: values, maxLength }: Field["kind"]["schema"]): boolean {
   return Array.isArray(values) || (typeof maxLength === "number" && maxLength <= MAX_IDENTITY_TEXT);
-}
-
-function isFixed(field: Field): boolean {
-  return shapeMistakes(field).length === 0 && !isWritable(field);
 }
 
 /** The users' resource. Its type does not include the additional fields. */
