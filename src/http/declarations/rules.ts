@@ -11,23 +11,34 @@ export function permissionOf(rule: FieldRule): Permission {
   return rule as unknown as Permission;
 }
 
-/** The rules that do not hold for everything that a user does with the user's own record. */
-const exempting = new WeakMap<FieldRule, "own" | "new">();
+/**
+ * The rules that hold only for the records of others, each with the rule for the caller's own record. Null: the caller
+ * may read and send the field there.
+ */
+const exempting = new WeakMap<FieldRule, FieldRule | null>();
 
 /**
- * Returns a rule for a field of users that does not hold when a user is created (`new`), and with `own` also not for
- * the record of the caller.
+ * Returns a rule for a field of users that does not hold when a user is created. For the record of the caller, `own`
+ * holds in its place, or no rule.
  */
-export function exempt(rule: FieldRule, from: "own" | "new"): FieldRule {
+export function exempt(rule: FieldRule, own: FieldRule | null): FieldRule {
   const copy = Object.freeze(made({ ...permissionOf(rule) }));
-  exempting.set(copy, from);
+  exempting.set(copy, own);
   return copy;
 }
 
+/** The record of a request: the caller's own, a new one, or any other. */
+export interface ExemptPlace {
+  readonly isOwn: boolean;
+  readonly isNew: boolean;
+  /** Returns true if a rule allows the caller. */
+  allows(rule: FieldRule): boolean;
+}
+
 /** Returns true if a rule does not hold for a request to a user's own record, or for a new record. */
-export function isExempt(rule: FieldRule, at: { readonly isOwn: boolean; readonly isNew: boolean }): boolean {
-  const from = exempting.get(rule);
-  return from !== undefined && (at.isNew || (from === "own" && at.isOwn));
+export function isExempt(rule: FieldRule, { isOwn, isNew, allows }: ExemptPlace): boolean {
+  const own = exempting.get(rule);
+  return own !== undefined && (isNew || (isOwn && (own === null || allows(own))));
 }
 
 /** Returns the different rules of the fields of a resource. */

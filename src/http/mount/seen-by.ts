@@ -6,7 +6,7 @@ import type { StoredRecord } from "../../store/store.ts";
 import type { ServedMount, Mount } from "../declarations/mount.ts";
 import type { Older, OlderMember } from "../declarations/older-shape.ts";
 import type { Relation } from "../declarations/relations.ts";
-import { permissionOf, rulesOf, isExempt } from "../declarations/rules.ts";
+import { permissionOf, rulesOf, isExempt, type ExemptPlace } from "../declarations/rules.ts";
 import type { Exchange } from "../request/exchange.ts";
 import { showOlder } from "./older/older.ts";
 import { Question } from "./reads/expand/verdicts.ts";
@@ -35,8 +35,12 @@ export function seenBy(mount: ServedMount, exchange: Exchange): ServedMount {
 export function seenAt(mount: ServedMount, exchange: Exchange): ServedMount {
   const rules = collectRules(mount);
   if (rules.length === 0) return mount;
-  const at = { isOwn: isOwnRequest(exchange), isNew: exchange.action === "create" };
-  const denied = rules.filter((rule) => !allows(rule, exchange));
+  const at = {
+    isOwn: isOwnRequest(exchange),
+    isNew: exchange.action === "create",
+    allows: (rule: FieldRule) => allows(rule, exchange),
+  };
+  const denied = rules.filter((rule) => !at.allows(rule));
   return denied.length === 0 ? mount : viewAt(mount, denied, at);
 }
 
@@ -50,7 +54,7 @@ function isOwnRequest({ params, only, observedIdentity: identity }: Exchange): b
 }
 
 /** Returns the view with the fields of the mount itself that the exemptions let the caller know. */
-function viewAt(mount: ServedMount, denied: readonly FieldRule[], at: Parameters<typeof isExempt>[1]): ServedMount {
+function viewAt(mount: ServedMount, denied: readonly FieldRule[], at: ExemptPlace): ServedMount {
   const own = denied.filter((rule) => !isExempt(rule, at));
   const view = resolveView(mount, new Set(denied));
   if (own.length === denied.length) return view;
@@ -77,9 +81,10 @@ export function showTo(
 ): Readonly<Record<string, unknown>> {
   const rules = rulesOf(mount.resource);
   const request = { identity, action: "call", params: {}, now } as const;
-  const denied = rules.filter((rule) => decideOn(permissionOf(rule), request, null) !== "allow");
+  const isAllowed = (rule: FieldRule): boolean => decideOn(permissionOf(rule), request, null) === "allow";
+  const denied = rules.filter((rule) => !isAllowed(rule));
   if (denied.length === 0) return mount.show(record);
-  return viewAt(standAlone(mount), denied, { isOwn, isNew: false }).show(record);
+  return viewAt(standAlone(mount), denied, { isOwn, isNew: false, allows: isAllowed }).show(record);
 }
 
 const alone = new WeakMap<Mount, ServedMount>();

@@ -13,18 +13,10 @@ import {
   joinMistakes,
 } from "../../../core/checking/members.ts";
 import { suggestion } from "../../../core/checking/nearest.ts";
-import { made, markWithParts } from "../../../core/copy.ts";
+import { markWithParts } from "../../../core/copy.ts";
 import { usualRoles } from "../../../core/identity.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
-import { exempt } from "../../../http/declarations/rules.ts";
-import {
-  isRequired,
-  isShown,
-  isStored,
-  isWritable,
-  type Field,
-  type FieldRule,
-} from "../../../resource/declaration/field.ts";
+import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/declaration/field.ts";
 import { shapeMistakes, aFieldRule } from "../../../resource/kinds/field-mistakes.ts";
 import { boolean, email, text } from "../../../resource/kinds/fields.ts";
 import {
@@ -35,6 +27,7 @@ import {
   type RecordOf,
 } from "../../../resource/resource.ts";
 import { ownPassword } from "../requests/fresh-login.ts";
+import { putRules, type RuledUserField, type UserFieldRules } from "./user-rules.ts";
 
 const MAX_IDENTITY_FIELDS = 8;
 
@@ -95,15 +88,6 @@ const inviting = {
 /** The actions on users whose permissions can be replaced. */
 export type UserAction = "list" | "read" | "replace" | "update" | "delete";
 
-/** The built-in fields of users that can have rules. */
-export type RuledUserField = "name" | "username" | "email";
-
-/** The permissions to read and to send a field of other users. */
-export interface UserFieldRules {
-  readonly read?: FieldRule;
-  readonly write?: FieldRule;
-}
-
 /** The additions of a service to its users. */
 export interface OwnUserFields<F extends Fields = Fields> {
   /** Additional fields of users. Each is optional or has a default. */
@@ -128,8 +112,8 @@ export interface OwnUserFields<F extends Fields = Fields> {
    */
   readonly permissions?: Readonly<Partial<Record<UserAction, Permission<string>>>>;
   /**
-   * The rules of the built-in fields. Users always read their own name and address. A rule for `read` of `email` or
-   * `username` is also the rule for `write`, unless there is another one.
+   * The rules of the built-in fields. Users always read their own name and address. A rule for `write` also holds for
+   * their own. The addresses and usernames of others are sent by administrators alone, and only if the rules allow it.
    */
   readonly rules?: Readonly<Partial<Record<RuledUserField, UserFieldRules>>>;
   /** The roles of users. They include `user` (the initial role) and `admin`. Default: these two. */
@@ -140,7 +124,7 @@ export interface OwnUserFields<F extends Fields = Fields> {
 export function usersResource(own: OwnUserFields, { invitations = false } = {}) {
   const malformed = ownUserFieldsMistakes(own);
   if (malformed.length > 0) throw new DeclarationError(malformed);
-  const { fields = {}, filters = {}, sorts = [], rules = {} } = own;
+  const { fields = {}, filters = {}, sorts = [], rules = {}, permissions = {} } = own;
   const resource = defineResource({
     name: "user",
     description: "Someone who may use the service.",
@@ -156,35 +140,11 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
     search: ["name", "email"],
     scans: true,
   });
-  if (Object.keys(rules).length === 0) return resource;
-  const { name, username, email } = resource.fields;
+  const isShared = (permissions.replace ?? permissions.update) !== undefined;
+  if (Object.keys(rules).length === 0 && !isShared) return resource;
   return Object.freeze(
-    markWithParts({
-      ...resource,
-      fields: Object.freeze({
-        ...resource.fields,
-        name: withRules(name, rules.name),
-        email: withRules(email, rules.email, { isHidden: true }),
-        username: withRules(username, rules.username, { isHidden: true }),
-      }),
-    }),
+    markWithParts({ ...resource, fields: Object.freeze(putRules(resource.fields, rules, isShared)) }),
   );
-}
-
-/**
- * Adds the rules to a built-in field. With `isHidden`, a caller who may not read the field of others may not send it
- * either, because the answer would show whether the value is theirs.
- */
-function withRules<F extends Field>(field: F, { read, write }: UserFieldRules = {}, { isHidden = false } = {}): F {
-  const reading = read === undefined ? undefined : exempt(read, "own");
-  const writing = write === undefined ? (isHidden ? reading : undefined) : exempt(write, "new");
-  const isShownField = field.options.writeOnly !== true;
-  const options = {
-    ...field.options,
-    ...(reading === undefined || !isShownField ? {} : { read: reading }),
-    ...(writing === undefined ? {} : { write: writing }),
-  };
-  return Object.freeze(made({ ...field, options }));
 }
 
 /**
