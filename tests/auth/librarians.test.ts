@@ -197,16 +197,19 @@ test("lets a rule for `write` decide about a user's own record, and gives no log
     const { status, json } = await api.patch(`/users/${id}`, body, headers);
     return [status, json.errors?.[0]];
   };
-  const unknown = { pointer: "/email", code: "unknown_field", detail: "There is no field of this name." };
+  const unknown = (name: string) => [
+    400,
+    { pointer: `/${name}`, code: "unknown_field", detail: "There is no field of this name." },
+  ];
   for (const email of [ben.email, "x@example.com"])
-    assert.deepEqual(await patch(ben, { email }, lea.headers), [400, unknown]);
+    assert.deepEqual(await patch(ben, { email }, lea.headers), unknown("email"));
   for (const username of [ben.email, "benny"])
-    assert.equal((await patch(ben, { username }, lea.headers))[1].code, "read_only");
+    assert.deepEqual(await patch(ben, { username }, lea.headers), unknown("username"));
   assert.equal((await patch(ben, { name: "Benny" }, ben.headers))[1].code, "read_only");
   assert.deepEqual(await patch(ben, { name: "Benny" }, lea.headers), [200, undefined]);
 
   const proof = { current_password: ben.password };
-  assert.equal((await patch(ben, { username: "benny", ...proof }, ben.headers))[1].code, "read_only");
+  assert.deepEqual(await patch(ben, { username: "benny", ...proof }, ben.headers), unknown("username"));
   assert.deepEqual(await patch(ben, { email: "ben2@example.com", ...proof }, ben.headers), [200, undefined]);
   const own = { username: "lea", current_password: lea.password };
   assert.deepEqual(await patch(lea, own, lea.headers), [200, undefined]);
