@@ -117,6 +117,17 @@ test("answers every guess at an address, a username or a password of another use
   }
 });
 
+test("lets an administrator who may not read addresses create users under an id, as with POST", async (t) => {
+  const rules = { email: { read: hasRole("hr") }, name: { write: hasRole("hr") } };
+  const { api, as } = await startLibrary(t, { ...library, roles: [...library.roles, "hr"], rules });
+  const { status, json } = await api.ask("PUT", "/users/99", { name: "Kim", email: "kim@example.com" }, as("root"));
+  assert.deepEqual([status, json], [201, { id: 99, name: "Kim", email: "kim@example.com", fines: 0 }]);
+  const unnamed = await api.ask("PUT", "/users/98", { name: "Kim" }, as("root"));
+  assert.deepEqual([unnamed.status, unnamed.json.errors?.[0].pointer], [400, "/email"]);
+  assert.deepEqual(keys(await api.get("/users/99", as("root"))), ["id", "name", "fines"]);
+  assert.equal((await api.ask("PUT", "/users/99", { name: "Kay" }, as("root"))).json.errors[0].code, "read_only");
+});
+
 test("refuses a field that only administrators set and that others may send without reading it", async (t) => {
   const start = async (score: object): Promise<Own> => {
     const people = accounts({ ...open, fields: { score: integer({ default: 0, ...score }) }, administered: ["score"] });

@@ -92,6 +92,19 @@ test("says only that values conflict, if a check fails because of values that th
   );
 });
 
+test("names no hidden field in the refusal of one record too many", async (t) => {
+  const rule = { read: trusted, write: trusted };
+  const bid = defineResource({ name: "bid", fields: { owner_id: integer({ default: caller, ...rule }) } });
+  const maximum = { per: "owner_id", records: 1 } as const;
+  const { ask } = await ownService(t, { mounts: [mount(bid, { permission: authenticated, maximum })] });
+  assert.equal((await ask("POST", "/bids", { as: "ada", body: {} })).status, 201);
+  const { status, json } = await ask("POST", "/bids", { as: "ada", body: {} });
+  assert.deepEqual(
+    [status, json.code, json.detail],
+    [409, "too_many", "At most 1 bids are allowed. Delete one first."],
+  );
+});
+
 test("moves tags with the visible content alone", async (t) => {
   const { ask } = await startTasks(t);
   const tagFor = async (as: string) => (await ask("GET", "/tasks/1", { as })).headers.get("etag")!;

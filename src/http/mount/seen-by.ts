@@ -32,14 +32,14 @@ export function seenBy(mount: ServedMount, exchange: Exchange): ServedMount {
  * Returns the mount as the caller of a request to its own path sees it. Users always read their own name and address,
  * and send them when the user is created.
  */
-export function seenAt(mount: ServedMount, exchange: Exchange): ServedMount {
+export function seenAt(
+  mount: ServedMount,
+  exchange: Exchange,
+  { isNew = exchange.action === "create" } = {},
+): ServedMount {
   const rules = collectRules(mount);
   if (rules.length === 0) return mount;
-  const at = {
-    isOwn: isOwnRequest(exchange),
-    isNew: exchange.action === "create",
-    allows: (rule: FieldRule) => allows(rule, exchange),
-  };
+  const at = { isOwn: isOwnRequest(exchange), isNew, allows: (rule: FieldRule) => allows(rule, exchange) };
   const denied = rules.filter((rule) => !at.allows(rule));
   return denied.length === 0 ? mount : viewAt(mount, denied, at);
 }

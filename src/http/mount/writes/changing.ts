@@ -3,6 +3,7 @@ import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Change, Idempotency, Row, StoredRecord, WrittenValues } from "../../../store/store.ts";
+import { withAllFields } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import {
@@ -16,6 +17,7 @@ import {
   isForbidden,
   forbidden,
 } from "../reads/reading.ts";
+import { seenAt } from "../seen-by.ts";
 import {
   commit,
   isErased,
@@ -88,7 +90,8 @@ export async function replace(mount: ServedMount, exchange: Exchange): Promise<R
   });
 }
 
-async function createUnder(mount: ServedMount, exchange: Exchange): Promise<Reply | null> {
+async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<Reply | null> {
+  const mount = seenAt(withAllFields(replaced), exchange, { isNew: true });
   const { context } = exchange;
   const id = exchange.key();
   const draft = requireRecordDraft(mount, context, { id, record: null });

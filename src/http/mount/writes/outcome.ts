@@ -76,8 +76,9 @@ export function takenAt(...pointers: readonly string[]): Problem {
   return problem("taken", { issues: pointers.map((pointer) => ({ pointer, code: "taken", detail })) });
 }
 
-function tooManyRecords({ resource: { plural } }: ServedMount, { per, records }: Maximum): Problem {
-  return problem("too_many", { detail: `At most ${records} ${plural} may have the same ${per}. Delete one first.` });
+function tooManyRecords(mount: ServedMount, { per, records }: Maximum): Problem {
+  const limit = isConcealed(mount, per) ? "are allowed" : `may have the same ${per}`;
+  return problem("too_many", { detail: `At most ${records} ${mount.resource.plural} ${limit}. Delete one first.` });
 }
 
 /**
