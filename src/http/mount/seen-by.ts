@@ -255,17 +255,16 @@ function viewResource(mount: ServedMount, older: Older | null, denied: ReadonlyS
 
 /**
  * Returns what the rules of a field allow the caller. Returns null if they deny nothing. A field that no caller may
- * send does not exist for a caller who may not read it, and neither does a unique field, because the answer to a write
- * would tell whether a value is taken.
+ * send does not exist for a caller who may not read it.
  */
 function resolveAllowed(
-  { options: { read, write, unique = false } }: Field,
+  { options: { read, write } }: Field,
   field: Field,
   denied: ReadonlySet<FieldRule>,
 ): NonNullable<Field["allowed"]> | null {
   const [isRead, isSent] = [!denies(read, denied), !denies(write, denied)];
   if (isRead && isSent) return null;
-  return { read: isRead && isShown(field), write: isSent && (isRead || (isWritable(field) && unique === false)) };
+  return { read: isRead && isShown(field), write: isSent && (isRead || isWritable(field)) };
 }
 
 function isEmpty(object: object): boolean {

@@ -14,7 +14,7 @@ import { insert, update } from "../../../http/declarations/table.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { keyOf } from "../../../store/store.ts";
-import { requireAdministratorForOther, requireMayChange, requireNotActing } from "../people/fresh-proof.ts";
+import { requireMayChange, requireNotActing } from "../people/fresh-proof.ts";
 import { loginColumns, type LoginPart } from "../people/login-change.ts";
 import type { AccountsParts } from "../people/parts.ts";
 import { accountOf, accountsCollection, firstGeneration } from "../records/accounts.ts";
@@ -155,8 +155,6 @@ async function changeAccount(
   const address = draft.values.email;
   const isMoved = address !== current.email;
   if (isMoved || username !== undefined || password !== undefined) requireNotActing(context);
-  // Also if the value is the stored one. Otherwise the response would tell whether a guess is right.
-  if (username !== undefined) requireAdministratorForOther(context, id);
   if (invite === true) throw invalid([notInvited]);
   // Otherwise the caller would believe that the keys are revoked.
   if (endKeys && password === undefined) throw invalid([endsNoKeys]);

@@ -146,13 +146,6 @@ async function requireOwnProof(
   await requirePassword(parts, context.call, account, password);
 }
 
-/** Ends the request unless the user is the caller, or the caller is an administrator. */
-export function requireAdministratorForOther(context: Context, id: number): void {
-  const identity = context.requireIdentity();
-  if (identity.id !== id && identity.role !== "admin")
-    throw problem("permission_denied", { detail: "Only administrators change the login of another user." });
-}
-
 /** Ends the request unless the caller is an administrator who may change these parts of another user's login now. */
 async function requireMayChangeOther(
   parts: GateParts,
@@ -163,7 +156,8 @@ async function requireMayChangeOther(
 ): Promise<void> {
   const identity = context.requireIdentity();
   const { now } = context.call;
-  requireAdministratorForOther(context, account.id);
+  if (identity.role !== "admin")
+    throw problem("permission_denied", { detail: "Only administrators change the login of another user." });
   // The command has the rights of the machine.
   if (identity.id === 0 && identity.proofs?.some(({ method }) => method === "operator") === true) return;
   if (isStillAdministrator(account, now) && changed.some((part) => part !== "role"))
