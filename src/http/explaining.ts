@@ -4,8 +4,10 @@ import { Witness, formatExplanation, type Explanation } from "../access/scheme/e
 import { Call, type Arrival } from "../core/call/call.ts";
 import type { Eventually } from "../core/eventually.ts";
 import type { Answer } from "./answer/writing.ts";
+import type { ServedMount } from "./declarations/mount.ts";
 import { findEndpoint, type FindRoute } from "./declarations/routes.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
+import { seenAt } from "./mount/seen-by.ts";
 import type { ServiceCore } from "./request/core.ts";
 import { Exchange } from "./request/exchange.ts";
 
@@ -60,7 +62,16 @@ export async function explainWhole(
   const { name, columns = [] } = endpoint.access;
   const decision = decideOn(endpoint.access, exchange.context, endpoint.rows ?? null);
   const said = typeof decision === "string" ? decision : "some rows";
-  return { ...whole, permission: { name, action: exchange.action, said, by: said === "some rows" ? columns : [] } };
+  const by =
+    said === "some rows" ? columns.filter((column) => !isConcealedFrom(exchange, endpoint.mounted, column)) : [];
+  return { ...whole, permission: { name, action: exchange.action, said, by } };
+}
+
+/** Returns true if the rules of fields hide the name of a column from the caller. */
+function isConcealedFrom(exchange: Exchange, mount: ServedMount | undefined, column: string): boolean {
+  if (mount === undefined) return false;
+  const { resource } = seenAt(mount.newer ?? mount, exchange);
+  return Object.hasOwn(resource.concealed ?? {}, column);
 }
 
 /**

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { hasRole } from "../../src/door/auth.ts";
+import { consolePages } from "../../src/door/features.ts";
 import {
   administrator,
   anyOf,
@@ -92,17 +93,24 @@ test("says only that values conflict, if a check fails because of values that th
   );
 });
 
-test("names no hidden field in the refusal of one record too many", async (t) => {
+test("names no hidden field in the refusal of one record too many, and in explanations", async (t) => {
   const rule = { read: trusted, write: trusted };
   const bid = defineResource({ name: "bid", fields: { owner_id: integer({ default: caller, ...rule }) } });
   const maximum = { per: "owner_id", records: 1 } as const;
-  const { ask } = await ownService(t, { mounts: [mount(bid, { permission: authenticated, maximum })] });
+  const { ask, get } = await ownService(t, {
+    mounts: [mount(bid, { permission: owner("owner_id"), maximum })],
+    features: [consolePages({ title: "Bids" })],
+  });
   assert.equal((await ask("POST", "/bids", { as: "ada", body: {} })).status, 201);
   const { status, json } = await ask("POST", "/bids", { as: "ada", body: {} });
   assert.deepEqual(
     [status, json.code, json.detail],
     [409, "too_many", "At most 1 bids are allowed. Delete one first."],
   );
+
+  const why = async (as: string) => (await get("/console/why?of=/bids", { as })).json.permission;
+  assert.deepEqual(await why("ada"), { name: "owner", action: "list", said: "some rows", by: [] });
+  assert.deepEqual((await why("root")).by, ["owner_id"]);
 });
 
 test("moves tags with the visible content alone", async (t) => {
