@@ -69,6 +69,11 @@ const checks: Readonly<Record<string, Check>> = {
       "Removes each call of the gate, one at a time, and counts what the tests of logins notice. Takes --only, --list.",
     commands: [["node", "tools/gate/mutations.ts"]],
   },
+  "rule-mutations": {
+    about:
+      "Changes each condition of rules for fields, unique sets, default orders and labels, one at a time. Takes --kind, --only, --list.",
+    commands: [["node", "tools/mutations/rules.ts"]],
+  },
   sbom: {
     about: "Writes latchkey.cdx.json, the bill of materials in CycloneDX, from the lock file.",
     commands: [

@@ -1,17 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseSync, Visitor, type CallExpression, type Expression, type Node } from "oxc-parser";
-
-/** One change of one source file. */
-export interface Mutant {
-  /** Relative to the root. */
-  readonly file: string;
-  readonly line: number;
-  /** The removed code, on one line. */
-  readonly removed: string;
-  /** The file with the change. */
-  readonly source: string;
-}
+import type { Mutant } from "../mutations/running.ts";
 
 /** The text that replaces a call, from the texts of its arguments. */
 type Replace = (args: readonly string[], call: string) => string;

@@ -22,10 +22,7 @@ import { Question } from "./reads/expand/verdicts.ts";
  * request.
  */
 export function seenBy(mount: ServedMount, exchange: Exchange): ServedMount {
-  const rules = collectRules(mount);
-  if (rules.length === 0) return mount;
-  const denied = rules.filter((rule) => !allows(rule, exchange));
-  return denied.length === 0 ? mount : resolveView(mount, new Set(denied));
+  return resolveView(mount, new Set(collectRules(mount).filter((rule) => !allows(rule, exchange))));
 }
 
 /**
@@ -37,11 +34,7 @@ export function seenAt(
   exchange: Exchange,
   { isNew = exchange.action === "create" } = {},
 ): ServedMount {
-  const rules = collectRules(mount);
-  if (rules.length === 0) return mount;
-  const at = { isOwn: isOwnRequest(exchange), isNew, allows: (rule: FieldRule) => allows(rule, exchange) };
-  const denied = rules.filter((rule) => !at.allows(rule));
-  return denied.length === 0 ? mount : viewAt(mount, denied, at);
+  return viewAt(mount, { isOwn: isOwnRequest(exchange), isNew, allows: (rule) => allows(rule, exchange) });
 }
 
 /** True if the request can only reach the record whose id is the caller's. */
@@ -54,7 +47,8 @@ function isOwnRequest({ params, only, observedIdentity: identity }: Exchange): b
 }
 
 /** Returns the view with the fields of the mount itself that the exemptions let the caller know. */
-function viewAt(mount: ServedMount, denied: readonly FieldRule[], at: ExemptPlace): ServedMount {
+function viewAt(mount: ServedMount, at: ExemptPlace): ServedMount {
+  const denied = collectRules(mount).filter((rule) => !at.allows(rule));
   const own = denied.filter((rule) => !isExempt(rule, at));
   const view = resolveView(mount, new Set(denied));
   if (own.length === denied.length) return view;
@@ -63,8 +57,8 @@ function viewAt(mount: ServedMount, denied: readonly FieldRule[], at: ExemptPlac
       .flatMap((rule, place) => (rules.includes(rule) ? [place] : []))
       .join();
   const name = `${placesOf(denied)} except ${placesOf(own)}`;
-  const cache = views.get(mount) ?? new Map<string, ServedMount>();
-  views.set(mount, cache);
+  // The view that is made above is in the cache of the mount.
+  const cache = views.get(mount)!;
   const known = cache.get(name);
   if (known !== undefined) return known;
   // The related records are those of other users too, so the exemptions do not hold for them.
@@ -79,12 +73,9 @@ export function showTo(
   record: StoredRecord,
   { identity, now, isOwn }: { readonly identity: Identity | null; readonly now: number; readonly isOwn: boolean },
 ): Readonly<Record<string, unknown>> {
-  const rules = rulesOf(mount.resource);
   const request = { identity, action: "call", params: {}, now } as const;
   const isAllowed = (rule: FieldRule): boolean => decideOn(permissionOf(rule), request, null) === "allow";
-  const denied = rules.filter((rule) => !isAllowed(rule));
-  if (denied.length === 0) return mount.show(record);
-  return viewAt(standAlone(mount), denied, { isOwn, isNew: false, allows: isAllowed }).show(record);
+  return viewAt(standAlone(mount), { isOwn, isNew: false, allows: isAllowed }).show(record);
 }
 
 const alone = new WeakMap<Mount, ServedMount>();

@@ -1,6 +1,5 @@
 import type { AllowedRows } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
-import { isObject } from "../../../core/checking/members.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { unknownField } from "../../../resource/draft.ts";
@@ -38,8 +37,7 @@ export async function replayAction(
   show: () => Eventually<Reply>,
 ): Promise<Reply> {
   const reply = await show();
-  if (reply.body === undefined || (await mayReadNow(mount, exchange, rows))) return reply;
-  return { ...withoutBody(reply), status: reply.status };
+  return (await mayReadNow(mount, exchange, rows)) ? reply : { ...withoutBody(reply), status: reply.status };
 }
 
 /**
@@ -69,30 +67,29 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   return found.length === 0 ? scopesLet(exchange, "GET") : mayReadWithin(mount, exchange);
 }
 
-/** Ends the request if it sends a field that the rules of fields do not let the caller send any more. */
-function requireSendable({ resource, declared }: ServedMount, { body }: Exchange): void {
-  if (declared === undefined || body === null) return;
-  const { value } = body;
-  const issues = body.mediaType === "application/json-patch+json" ? findUnsendable(resource, namesInPatch(value)) : [];
-  if (issues.length === 0 && body.mediaType !== "application/json-patch+json")
-    issues.push(
-      ...(Array.isArray(value)
-        ? value.flatMap((each: unknown, at) => findUnsendable(resource, namesIn(each), `/${at}`))
-        : findUnsendable(resource, namesIn(value))),
-    );
+/**
+ * Ends the request if it sends a field that the rules of fields do not let the caller send any more. The body is that of
+ * the first request, which was accepted.
+ */
+function requireSendable({ resource }: ServedMount, { body }: Exchange): void {
+  const { mediaType, value } = body!;
+  const names = (part: unknown): readonly string[] => Object.keys(part as object);
+  const issues =
+    mediaType === "application/json-patch+json"
+      ? findUnsendable(resource, namesInPatch(value as readonly PatchStep[]))
+      : Array.isArray(value)
+        ? value.flatMap((each, at) => findUnsendable(resource, names(each), `/${at}`))
+        : findUnsendable(resource, names(value));
   if (issues.length > 0) throw invalid(issues);
 }
 
-function namesIn(value: unknown): readonly string[] {
-  return isObject(value) ? Object.keys(value) : [];
+interface PatchStep {
+  readonly op: string;
+  readonly path: string;
 }
 
-function namesInPatch(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((each: unknown) => {
-    const path = isObject(each) && each["op"] !== "test" ? each["path"] : undefined;
-    return typeof path === "string" ? [path.split("/")[1] ?? ""] : [];
-  });
+function namesInPatch(steps: readonly PatchStep[]): readonly string[] {
+  return steps.filter(({ op }) => op !== "test").map(({ path }) => path.split("/")[1]!);
 }
 
 function findUnsendable(

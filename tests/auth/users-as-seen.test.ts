@@ -1,0 +1,99 @@
+// What callers of different roles see of users, if fields of users have rules.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { accountsCollection, hasRole, type AccountsOptions, type Permission } from "../../src/door/auth.ts";
+import {
+  accounts,
+  administrator,
+  anyone,
+  anyOf,
+  authenticated,
+  basicLogin,
+  integer,
+  sessionLogin,
+  text,
+} from "../../src/door/index.ts";
+import { email, open, password, serve } from "../harness/own-logins.ts";
+import { basicHeader } from "../harness/serve.ts";
+
+const staff = hasRole("staff");
+
+const club = {
+  ...open,
+  roles: ["user", "staff", "admin"],
+  fields: {
+    card: text({ optional: true, maxLength: 20, read: staff, write: staff }),
+    fines: integer({ default: 0, read: anyOf(staff, administrator), write: administrator }),
+    boss_id: integer({ optional: true }),
+  },
+  rules: { email: { read: administrator } },
+} satisfies AccountsOptions;
+
+/** Starts a club with ada (1), ben (2), the employee lea (3) and the administrator root (4). */
+async function startClub(t: TestContext, permissions: AccountsOptions["permissions"]) {
+  const people = accounts({ ...club, ...(permissions === undefined ? {} : { permissions }) });
+  const api = await serve(t, people, [basicLogin(people), sessionLogin(people)]);
+  for (const name of ["ben", "lea", "root"]) {
+    const made = await api.ask("POST", "/users", { name, email: `${name}@example.com`, password, boss_id: 1 });
+    assert.equal(made.status, 201, made.text);
+  }
+  const setRole = (key: number, role: string) =>
+    api.service.store.write({ changes: [{ kind: "update", collection: accountsCollection, key, values: { role } }] });
+  await setRole(3, "staff");
+  await setRole(4, "admin");
+  const addressOf = (name: string) => (name === "ada" ? email : `${name}@example.com`);
+  return { ...api, addressOf, as: (name: string) => basicHeader(addressOf(name), password) };
+}
+
+test("shows each caller the own user and other users by that caller's rules, one after another", async (t) => {
+  const { ask, get, as, addressOf } = await startClub(t, { read: authenticated, list: authenticated });
+  const own: Readonly<Record<string, readonly string[]>> = {
+    ada: ["id", "name", "email", "boss_id"],
+    lea: ["id", "name", "email", "card", "fines", "boss_id"],
+    root: ["id", "name", "email", "fines", "boss_id"],
+    ben: ["id", "name", "email", "boss_id"],
+  };
+  const ids: Readonly<Record<string, number>> = { ada: 1, ben: 2, lea: 3, root: 4 };
+  for (let turn = 0; turn < 2; turn++)
+    for (const [name, fields] of Object.entries(own)) {
+      const mine = await get(`/users/${ids[name]}`, as(name));
+      assert.deepEqual(Object.keys(mine.json), fields, name);
+      const others = fields.filter((field) => field !== "email" || name === "root");
+      const other = await get(`/users/${name === "ben" ? 1 : 2}`, as(name));
+      assert.deepEqual(Object.keys(other.json), others, name);
+      const [first] = (await get("/users", as(name))).json;
+      assert.deepEqual(Object.keys(first), others, name);
+      const session = await ask("POST", "/api/session/", { username: addressOf(name), password });
+      assert.deepEqual(Object.keys(session.json.user), fields, name);
+    }
+});
+
+test("shows callers without a credential what no rule denies", async (t) => {
+  const { get } = await startClub(t, { read: anyone, list: anyone });
+  assert.deepEqual((await get("/users/2")).json, { id: 2, name: "ben", boss_id: 1 });
+  assert.deepEqual((await get("/users")).json[0], { id: 1, name: "Ada", boss_id: null });
+});
+
+test("shows the address only in lists that contain no other user", async (t) => {
+  const lists: Readonly<Record<number, ReturnType<Permission<string>["decide"]>>> = {
+    1: { only: { column: "boss_id", operator: "eq", value: 1 } },
+    2: { only: { column: "id", operator: "lte", value: 2 } },
+    3: { only: { column: "id", operator: "eq", value: 1 } },
+  };
+  const list: Permission<string> = {
+    name: "some",
+    narrows: ["list"],
+    columns: ["boss_id"],
+    decide: ({ identity }) => lists[identity!.id] ?? "allow",
+  };
+  const { get, as } = await startClub(t, { list, read: authenticated });
+  for (const [name, count] of [
+    ["ada", 3],
+    ["ben", 2],
+    ["lea", 1],
+  ] as const) {
+    const { json } = await get("/users", as(name));
+    assert.equal(json.length, count, name);
+    for (const user of json) assert.equal("email" in user, false, name);
+  }
+});

@@ -1,0 +1,150 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Condition } from "./conditions.ts";
+import { withSwitches, type Numbered } from "./switching.ts";
+import type { Known, Order, Report } from "./worker.ts";
+
+/** What the tests say about a change. `failure` is null if none of them notices it. */
+export interface Tried {
+  readonly change: Condition;
+  readonly failure: string | null;
+  /** The number of tests that run the changed code. */
+  readonly tests: number;
+}
+
+/** The longest time for all tests. */
+const LONGEST_MS = 600_000;
+
+/** The number of changes after which the process is checked: a change may leave something that breaks later tests. */
+const CHECKED_TOGETHER = 12;
+
+const NOT_REACHED: Report = { kind: "tried", failure: null, by: null };
+
+/**
+ * Tries each change on its own in the copy of the sources in `folder`: runs the tests that reach its code, the quickest
+ * first, until one fails.
+ */
+export async function* tryChanges(
+  folder: string,
+  { changes, tests }: { readonly changes: readonly Condition[]; readonly tests: readonly string[] },
+  env: Readonly<Record<string, string>>,
+): AsyncGenerator<Tried> {
+  const numbered = changes.map((change, at) => ({ ...change, id: at + 1 }));
+  for (const [file, ofFile] of Map.groupBy(numbered, (change) => change.file)) {
+    const at = path.join(folder, file);
+    writeFileSync(at, withSwitches(readFileSync(at, "utf8"), ofFile));
+  }
+  const runner = new Runner([folder, ...tests], env);
+  try {
+    await runner.learn();
+    for (let from = 0; from < numbered.length; from += CHECKED_TOGETHER) {
+      const some = numbered.slice(from, from + CHECKED_TOGETHER);
+      const results: Result[] = [];
+      for (const change of some) results.push(await runner.attempt(change));
+      if (await runner.isClean(results)) yield* results;
+      else
+        for (const change of some) {
+          await runner.restart();
+          yield await runner.attempt(change);
+        }
+    }
+  } finally {
+    runner.stop();
+  }
+}
+
+/** A result with the place of the test that failed. */
+interface Result extends Tried {
+  readonly by: number | null;
+}
+
+/** Runs tests in a process of their own, and starts a new one if a change breaks it. */
+class Runner {
+  #process: ChildProcess | null = null;
+  #known: readonly Known[] = [];
+  readonly #args: readonly string[];
+  readonly #env: Readonly<Record<string, string>>;
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
+    this.#args = args;
+    this.#env = env;
+  }
+
+  async restart(): Promise<void> {
+    this.stop();
+    const program = path.join(import.meta.dirname, "worker.ts");
+    const switches = pathToFileURL(path.join(import.meta.dirname, "switches.ts")).href;
+    this.#process = fork(program, this.#args, {
+      cwd: this.#args[0],
+      env: { ...process.env, ...this.#env, NODE_OPTIONS: `--import=${switches}` },
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      // So that `stop` also ends the databases that the tests have started.
+      detached: true,
+    });
+    const report = await this.#next(LONGEST_MS);
+    if (typeof report === "string") throw new Error(`The tests cannot be loaded: ${report}.`);
+  }
+
+  /** Runs all tests without a change, and remembers what they reach. */
+  async learn(): Promise<void> {
+    await this.restart();
+    const report = await this.#ask("learn", LONGEST_MS);
+    if (typeof report === "string" || report.kind !== "known")
+      throw new Error(`A test fails without a change. Mend it first: ${JSON.stringify(report)}`);
+    this.#known = report.tests;
+  }
+
+  async attempt(change: Numbered): Promise<Result> {
+    const chosen = this.#known
+      .map((test, at) => ({ ...test, at }))
+      .filter(({ reached }) => reached.includes(change.id))
+      .toSorted((one, other) => one.milliseconds - other.milliseconds);
+    const longest = 10_000 + chosen.reduce((sum, { milliseconds }) => sum + 10 * milliseconds, 0);
+    const tests = chosen.map(({ at }) => at);
+    const report = tests.length === 0 ? NOT_REACHED : await this.#ask({ id: change.id, tests }, longest);
+    const isLost = typeof report === "string" || report.kind !== "tried";
+    if (isLost) await this.restart();
+    return {
+      change,
+      tests: tests.length,
+      ...(isLost ? { failure: String(report), by: null } : { failure: report.failure, by: report.by }),
+    };
+  }
+
+  /** Returns true if the tests that have failed pass again without a change. */
+  async isClean(results: readonly Result[]): Promise<boolean> {
+    const tests = [...new Set(results.flatMap(({ by }) => by ?? []))];
+    const report = await this.#ask({ id: 0, tests }, LONGEST_MS);
+    return typeof report !== "string" && report.kind === "tried" && report.failure === null;
+  }
+
+  stop(): void {
+    if (this.#process?.exitCode === null && this.#process.pid !== undefined)
+      process.kill(-this.#process.pid, "SIGKILL");
+    this.#process = null;
+  }
+
+  async #ask(order: Order | "learn", longestMs: number): Promise<Report | string> {
+    this.#process!.send(order);
+    return this.#next(longestMs);
+  }
+
+  /** Waits for the next report. Returns a text if the process ends, or is too slow. */
+  async #next(longestMs: number): Promise<Report | string> {
+    const worker = this.#process!;
+    const { promise, resolve } = Promise.withResolvers<Report | string>();
+    const onMessage = (report: unknown): void => resolve(report as Report);
+    const onExit = (): void => resolve("the process ended");
+    const timer = setTimeout(() => resolve("the tests do not end"), longestMs);
+    worker.once("message", onMessage).once("exit", onExit);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      worker.off("exit", onExit).off("message", onMessage);
+    }
+  }
+}

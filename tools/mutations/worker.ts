@@ -1,0 +1,86 @@
+// The process that tries changes: node worker.ts FOLDER TEST-FILE …
+// It first runs each test without a change, and reports which changes it reaches. Then it runs, for each change that it
+// is asked for, the named tests until the first one fails.
+import { registerHooks } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { begin, collectedTests, end } from "./collected-tests.ts";
+import { switchOn, takeReached } from "./switches.ts";
+
+/** What a test does without a change. */
+export interface Known {
+  readonly title: string;
+  readonly milliseconds: number;
+  /** The changes whose code the test runs. */
+  readonly reached: readonly number[];
+}
+
+export type Report =
+  | { readonly kind: "loaded" }
+  | { readonly kind: "known"; readonly tests: readonly Known[]; readonly whileLoading: readonly number[] }
+  | { readonly kind: "broken"; readonly failure: string }
+  /** `by` is the test that failed. */
+  | { readonly kind: "tried"; readonly failure: string | null; readonly by: number | null };
+
+export interface Order {
+  readonly id: number;
+  readonly tests: readonly number[];
+}
+
+let fail: (error: unknown) => void = () => undefined;
+process.on("uncaughtException", (error) => fail(error));
+process.on("unhandledRejection", (error) => fail(error));
+
+const [folder = "", ...files] = process.argv.slice(2);
+const ofTests = pathToFileURL(path.join(import.meta.dirname, "collected-tests.ts")).href;
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === "node:test" ? { url: ofTests, shortCircuit: true } : next(specifier, context),
+});
+
+const run = async (work: () => unknown): Promise<unknown> => work();
+
+async function runTest(at: number, id: number): Promise<string | null> {
+  const { title, run: body } = collectedTests[at]!;
+  const works: (() => unknown)[] = [];
+  const broken = new Promise<never>((_resolve, reject) => (fail = reject));
+  broken.catch(() => undefined);
+  switchOn(id);
+  try {
+    await Promise.race([body({ name: title, after: (work) => void works.push(work) }), broken]);
+    return null;
+  } catch (error) {
+    return `${title}: ${String(error).split("\n")[0]}`;
+  } finally {
+    switchOn(0);
+    for (const work of works) await run(work).catch(() => undefined);
+  }
+}
+
+async function learn(): Promise<Report> {
+  const whileLoading = takeReached();
+  const tests: Known[] = [];
+  for (const [at, { title }] of collectedTests.entries()) {
+    // Runs a test a second time after a failure, because a test may fail once on a busy machine.
+    const start = performance.now();
+    const failure = (await runTest(at, 0)) === null ? null : await runTest(at, 0);
+    if (failure !== null) return { kind: "broken", failure };
+    tests.push({ title, milliseconds: performance.now() - start, reached: takeReached() });
+  }
+  return { kind: "known", tests, whileLoading };
+}
+
+async function attempt({ id, tests }: Order): Promise<Report> {
+  for (const at of tests) {
+    const failure = await runTest(at, id);
+    if (failure !== null) return { kind: "tried", failure, by: at };
+  }
+  return { kind: "tried", failure: null, by: null };
+}
+
+const say = (report: Report): unknown => process.send!(report);
+for (const file of files) await import(pathToFileURL(path.join(folder, file)).href);
+await begin();
+process.on("message", (order: Order | "learn") => void (order === "learn" ? learn() : attempt(order)).then(say));
+process.on("disconnect", () => void end().finally(() => process.exit()));
+say({ kind: "loaded" });
