@@ -91,8 +91,10 @@ function describeLabels({ kind }: Field): string | undefined {
 }
 
 /** Returns the sentences about callers for whom the field is missing or read-only. */
-function describeRules({ options: { read, write } }: Field): readonly string[] {
-  if (read !== undefined && read === write) return [`Only for callers whom this permission allows: ${read.name}.`];
+function describeRules(field: Field): readonly string[] {
+  const { read, write } = field.options;
+  const only = !isShown(field) || read === write ? write : undefined;
+  if (only !== undefined) return [`Only for callers whom this permission allows: ${only.name}.`];
   return [
     ...(read === undefined ? [] : [`Missing for callers who may not read it (${read.name}).`]),
     ...(write === undefined ? [] : [`Read-only for callers who may not send it (${write.name}).`]),

@@ -16,13 +16,18 @@ export function permissionOf(rule: FieldRule): Permission {
  * may read and send the field there.
  */
 const exempting = new WeakMap<FieldRule, FieldRule | null>();
+/** The rules that `exempt` has made, so that one permission of several fields stays one rule. */
+const exempted = new WeakMap<FieldRule, Map<FieldRule | null, FieldRule>>();
 
 /**
  * Returns a rule for a field of users that does not hold when a user is created. For the record of the caller, `own`
  * holds in its place, or no rule.
  */
 export function exempt(rule: FieldRule, own: FieldRule | null): FieldRule {
-  const copy = Object.freeze(made({ ...permissionOf(rule) }));
+  const copies = exempted.get(rule) ?? new Map<FieldRule | null, FieldRule>();
+  exempted.set(rule, copies);
+  const copy = copies.get(own) ?? Object.freeze(made({ ...permissionOf(rule) }));
+  copies.set(own, copy);
   exempting.set(copy, own);
   return copy;
 }

@@ -21,7 +21,7 @@ export interface ConfigFile extends Pick<ServiceOptions, "mounts" | "endpoints" 
   readonly settings?: ConfigSettings;
   /** `open` lets everyone create a user, and `verified` everyone who proves an address. Default: `closed`. */
   readonly registration?: SettingValue<"registration">;
-  /** Additional fields of users, and the filters and sorts for lists of users. */
+  /** Additional fields of users, filters and sorts for lists of users, their roles, and who sees and changes users. */
   readonly users?: OwnUserFields;
   /** Other issuers whose tokens are accepted. Overridden by the file of `LATCHKEY_ISSUERS`. */
   readonly issuers?: readonly IssuerDeclaration[];
