@@ -2,7 +2,7 @@
 // place and its fix.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasRole, type OwnUserFields } from "../../src/door/auth.ts";
+import { hasRole } from "../../src/door/auth.ts";
 import { administrator, owner, self, text } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { defineConfig } from "../../src/service/settings/config-file/config-file.ts";
@@ -31,7 +31,7 @@ const misread: readonly (readonly [object, RegExp])[] = [
 for (const [users, expected] of misread)
   test(`refuses to start with a mistake in users: ${expected.source.slice(-60)}`, () => {
     assert.throws(
-      () => readSettings(settings, { users } as { readonly users: OwnUserFields }),
+      () => readSettings(settings, { users }),
       (error) => {
         assert.ok(error instanceof ConfigError);
         assert.match(error.message, /^users in the config file: /);
