@@ -161,12 +161,23 @@ function anyOfRoles(roles: readonly string[]): Permission {
   const wrong = roles.find((role) => !isText(role) || role === "");
   if (wrong !== undefined)
     throw new DeclarationError([`hasRole: it names ${shown(wrong)}, and that is no role; write hasRole("editor")`]);
-  return made({
+  const key = JSON.stringify(roles);
+  const known = permissionsOfRoles.get(key);
+  if (known !== undefined) return known;
+  const permission: Permission = made({
     name: `role ${roles.join(" or ")}`,
     roles,
     decide: ({ identity }) => (identity !== null && roles.includes(identity.role) ? "allow" : "deny"),
   });
+  permissionsOfRoles.set(key, Object.freeze(permission));
+  return permission;
 }
+
+/**
+ * The permissions of `hasRole`, by their roles. The same roles give the same permission, because a unique field must
+ * have one permission for `read` and `write`, and the number of different rules is limited.
+ */
+const permissionsOfRoles = new Map<string, Permission>();
 
 /** Throws `DeclarationError` if `users.identity` does not name `member`. */
 function requireMember(of: string, users: unknown, member: unknown): void {
