@@ -14,6 +14,7 @@ const fields: Selected = {
     "src/http/mount/seen-by.test.ts",
     "tests/resources/field-rules-writes.test.ts",
     "tests/resources/field-rules-repeats.test.ts",
+    "tests/resources/field-rules-plain.test.ts",
     "tests/resources/field-rules.test.ts",
     "tests/auth/users-for-roles.test.ts",
     "tests/auth/users-as-seen.test.ts",
@@ -107,9 +108,9 @@ const users: Selected = {
   ],
   files: {
     "src/features/auth/accounts/users.ts": { mountUsers: /permissions|ownRecord|replace|update|removal/ },
+    "src/features/auth/records/user-rules.ts": "all",
     "src/features/auth/records/users.ts": {
-      usersResource: /rules/,
-      withRules: true,
+      usersResource: /isShared|permissions/,
       permissionsMistake: true,
       aUserRule: true,
       rulesMistake: true,

@@ -95,13 +95,13 @@ export function referredBy(site: Site, { kind }: Field): Resource | null {
   return found === undefined || found.resource.within !== null ? null : found.resource;
 }
 
-/** Returns the resources within a resource, such as the items of an order. */
+/** Returns the resources within a resource, such as the items of an order. Views of a mount have resources of their own. */
 export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
   return site
     .facts()
     .mounts.filter(
       ({ resource, permissions, older }) =>
-        older === null && resource.within === outer && permissions.list !== undefined,
+        older === null && resource.within?.path === outer.path && permissions.list !== undefined,
     )
     .map(({ resource }) => resource);
 }
