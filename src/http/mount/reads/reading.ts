@@ -237,13 +237,15 @@ function isReached(parent: ServedMount, exchange: Exchange, id: Key, record: Sto
 }
 
 /** True if the permission of the request allows every row, and the caller may read each parent in the path. */
-export function reachesEveryRow({ parent, resource }: ServedMount, exchange: Exchange): boolean {
-  if (exchange.only !== null) return false;
+export function reachesEveryRow(mount: ServedMount, exchange: Exchange): boolean {
+  return exchange.only === null && readsEveryParent(mount, exchange);
+}
+
+/** True if the permissions let the caller read each parent in the path, whatever its record is. */
+export function readsEveryParent({ parent, resource }: ServedMount, exchange: Exchange): boolean {
   if (parent === null) return true;
-  return (
-    decisionOn(parent, exchange, "read", exchange.params[resource.parentColumn!]!) === "allow" &&
-    reachesEveryRow(parent, exchange)
-  );
+  const id = exchange.params[resource.parentColumn!]!;
+  return decisionOn(parent, exchange, "read", id) === "allow" && readsEveryParent(parent, exchange);
 }
 
 /** True if the permission for an action allows this record for the caller. */

@@ -10,7 +10,7 @@ import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { scopesLet } from "../../request/permitting.ts";
 import { collectColumns, matches } from "../reads/matches.ts";
-import { decideReading, mayReadWithin } from "../reads/reading.ts";
+import { decideReading, mayReadWithin, readsEveryParent } from "../reads/reading.ts";
 
 /**
  * Answers a repeated write of records with its stored outcome, as the caller of now may see it. Ends the request if the
@@ -41,8 +41,9 @@ export async function replayAction(
 }
 
 /**
- * Returns true if the caller may read all of these records now. The permission judges their current state. A record
- * that was deleted in the meantime is judged by its stored state.
+ * Returns true if the caller may read all of these records now. The permission judges their current state. If it
+ * narrows to rows, the caller may not read a record that was deleted in the meantime: otherwise a caller who has lost a
+ * record would learn that it was deleted.
  */
 async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly Row[]): Promise<boolean> {
   const { permissions, collection } = mount;
@@ -61,10 +62,14 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   const columns = [...new Set(["id", ...[...narrowed.values()].flatMap((only) => collectColumns(collection, only))])];
   const query = { collection, where, sort: [{ column: "id" }], limit: ids.length, columns };
   const found = await exchange.service.store.list(query);
-  const current = new Map([...rows, ...found].map(({ record }) => [record["id"] as Key, record]));
-  for (const [id, only] of narrowed) if (!matches(collection, current.get(id)!, only)) return false;
-  // The parent of records that were deleted may be gone too.
-  return found.length === 0 ? scopesLet(exchange, "GET") : mayReadWithin(mount, exchange);
+  const current = new Map(found.map(({ record }) => [record["id"] as Key, record]));
+  for (const [id, only] of narrowed) {
+    const record = current.get(id);
+    if (record === undefined || !matches(collection, record, only)) return false;
+  }
+  // The parents of deleted records may be gone too. Only a caller who reads every parent may learn that.
+  if (found.length === 0 && readsEveryParent(mount, exchange)) return scopesLet(exchange, "GET");
+  return mayReadWithin(mount, exchange);
 }
 
 /**
