@@ -72,12 +72,14 @@ export interface ServeOptions {
   readonly binding?: "fetch" | "node";
   /** Receives the parts of requests, and can delay them. */
   readonly tracer?: Tracer;
+  /** Makes the ids of records with UUIDs. Default: random ones. */
+  readonly makeUUID?: () => string;
 }
 
 /** Starts a service for one test and stops it with the test. */
 export async function serve(
   t: TestContext,
-  { settings = {}, config = {}, binding, tracer }: ServeOptions = {},
+  { settings = {}, config = {}, binding, tracer, makeUUID }: ServeOptions = {},
 ): Promise<API> {
   const clock = {
     now: Date.parse("2026-01-31T09:30:00Z"),
@@ -98,6 +100,7 @@ export async function serve(
     observe: (observation) => void observed.push(observation),
     now: () => clock.now,
     ...(tracer === undefined ? {} : { tracer }),
+    ...(makeUUID === undefined ? {} : { makeUUID }),
   });
   const send =
     (binding ?? process.env["LATCHKEY_TEST_BINDING"]) === "node" ? await overSocket(t, service) : throughFetch(service);
