@@ -11,7 +11,10 @@ export interface Selected {
 /** The conditions of the rules of fields (`read`, `write`), and of the answers 403 and 404 for a row. */
 const fields: Selected = {
   tests: [
+    "src/access/permission/implying.test.ts",
     "src/http/mount/seen-by.test.ts",
+    "tests/toolkit/field-rules-places.test.ts",
+    "tests/resources/field-rules-rows.test.ts",
     "tests/resources/field-rules-writes.test.ts",
     "tests/resources/field-rules-repeats.test.ts",
     "tests/resources/field-rules-plain.test.ts",

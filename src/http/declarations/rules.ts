@@ -64,22 +64,19 @@ interface Ruled {
 export function ruleMistakes({ resource, permissions, cache }: Ruled): readonly string[] {
   const rules = rulesOf(resource);
   if (rules.length === 0) return [];
+  // PUT creates a record only if its caller may create one.
+  const { create } = permissions;
   const mistakes = Object.entries(resource.fields).flatMap(([name, field]) => {
     const { write } = field.options;
-    if (write === undefined || exempting.has(write) || !isRequired(field)) return [];
-    return (["create", "replace"] as const).flatMap((action) => {
-      const creators = permissions[action];
-      // PUT creates a record only if its caller may create one.
-      if (creators === undefined || permissions.create === undefined) return [];
-      return implies(action === "replace" ? permissions.create : creators, permissionOf(write))
-        ? []
-        : [
-            `field ${name}: it is required, but not every caller who may create a record may send it (write: ${write.name}); make it optional, give it a default, or create with allOf(${permissions.create.name}, ${write.name})`,
-          ];
-    });
+    if (create === undefined || write === undefined || exempting.has(write) || !isRequired(field)) return [];
+    return implies(create, permissionOf(write))
+      ? []
+      : [
+          `field ${name}: it is required, but not every caller who may create a record may send it (write: ${write.name}); make it optional, give it a default, or create with allOf(${create.name}, ${write.name})`,
+        ];
   });
   return [
-    ...new Set(mistakes),
+    ...mistakes,
     ...(cache === "public"
       ? [
           `cache is "public", but the fields have rules (${rules[0]!.name}), so responses differ between callers; leave cache out`,

@@ -1,0 +1,100 @@
+// Rows that a caller may not change: 403 for a row that the caller may read, 404 for any other one. By every method, for
+// permissions that allow, deny or narrow.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Permission } from "../../src/door/auth.ts";
+import {
+  administrator,
+  anyone,
+  anyOf,
+  authenticated,
+  boolean,
+  defineResource,
+  integer,
+  mount,
+  owner,
+  text,
+} from "../../src/door/index.ts";
+import { ownService } from "../harness/own-service.ts";
+
+const title = text({ maxLength: 40 });
+
+/** Allows every caller the rows that are open. */
+const open: Permission<"is_open"> = {
+  name: "open",
+  narrows: ["list", "read", "replace", "update", "delete", "call"],
+  columns: ["is_open"],
+  decide: () => ({ only: { column: "is_open", operator: "eq", value: true } }),
+};
+const mine = anyOf(owner("owner_id"), administrator);
+
+test("answers by the permission for reading, or else for listing", async (t) => {
+  const fields = { title, owner_id: integer(), is_open: boolean({ default: false }) };
+  const named = (name: string) => defineResource({ name, fields });
+  const change = { create: administrator, replace: mine, update: mine, delete: mine };
+  const places = [
+    // The two rows are of ben; the second one is open.
+    ["/alls", mount(named("all"), { permission: { read: anyone, ...change }, arrays: true }), 403, 403],
+    ["/listeds", mount(named("listed"), { permission: { list: anyone, ...change }, arrays: true }), 403, 403],
+    ["/opens", mount(named("open"), { permission: { read: anyOf(open, mine), ...change }, arrays: true }), 404, 403],
+    [
+      "/mixeds",
+      mount(named("mixed"), { permission: { list: anyone, read: administrator, ...change }, arrays: true }),
+      404,
+      404,
+    ],
+    ["/unreads", mount(named("unread"), { permission: change, arrays: true }), 404, 404],
+  ] as const;
+  const { ask } = await ownService(t, { mounts: places.map(([, each]) => each) });
+  for (const [path, , ...statuses] of places) {
+    for (const is_open of [false, true]) {
+      const made = await ask("POST", path, { as: "root", body: { title: "x", owner_id: 3, is_open } });
+      assert.equal(made.status < 300, true, made.text);
+    }
+    for (const [at, status] of statuses.entries()) {
+      const id = at + 1;
+      for (const [method, to, body] of [
+        ["PUT", `${path}/${id}`, { title: "y", owner_id: 3 }],
+        ["PATCH", `${path}/${id}`, { title: "y" }],
+        ["PATCH", path, [{ id, title: "y" }]],
+        ["DELETE", `${path}/${id}`, undefined],
+      ] as const)
+        assert.equal((await ask(method, to, { as: "ada", body })).status, status, `${method} ${to}`);
+    }
+    assert.equal((await ask("PATCH", `${path}/9`, { as: "ada", body: { title: "y" } })).status, 404, path);
+    assert.equal((await ask("PATCH", path, { as: "ada", body: [{ id: 9, title: "y" }] })).status, 404, path);
+    assert.ok((await ask("PATCH", `${path}/2`, { as: "ben", body: { title: "z" } })).status < 300, path);
+  }
+});
+
+test("answers 401 to a caller without a credential who may read the row", async (t) => {
+  const door = defineResource({ name: "door", fields: { title, is_open: boolean({ default: false }) } });
+  const permission = { list: anyone, read: anyone, create: administrator, update: open, delete: open };
+  const { ask } = await ownService(t, { mounts: [mount(door, { permission, arrays: true })] });
+  for (const is_open of [false, true]) await ask("POST", "/doors", { as: "root", body: { title: "x", is_open } });
+  const patch = (id: number, as?: string) =>
+    ask("PATCH", `/doors/${id}`, { body: { title: "y" }, ...(as === undefined ? {} : { as }) });
+  assert.deepEqual([(await patch(1)).status, (await patch(1, "ada")).status], [401, 403]);
+  assert.deepEqual([(await patch(2)).status, (await patch(2, "ada")).status], [200, 200]);
+  assert.equal((await ask("DELETE", "/doors/1")).status, 401);
+});
+
+test("answers 404 for every row within a parent that the caller may not read", async (t) => {
+  const diary = defineResource({ name: "diary", plural: "diaries", fields: { title, owner_id: integer() } });
+  const page = defineResource({ name: "page", within: diary, fields: { title, is_open: boolean({ default: false }) } });
+  const permission = { list: anyone, read: anyone, create: authenticated, replace: open, update: open, delete: open };
+  const mounts = [mount(diary, { permission: mine }), mount(page, { permission, arrays: true })];
+  const { ask } = await ownService(t, { mounts });
+  const [to, one] = ["/diaries/1/pages", "/diaries/1/pages/1"];
+  assert.equal((await ask("POST", "/diaries", { as: "ben", body: { title: "x", owner_id: 3 } })).status, 201);
+  assert.equal((await ask("POST", to, { as: "ben", body: { title: "x" } })).status, 201);
+  for (const [method, path, body] of [
+    ["PUT", one, { title: "y" }],
+    ["PATCH", one, { title: "y" }],
+    ["PATCH", to, [{ id: 1, title: "y" }]],
+    ["DELETE", one, undefined],
+  ] as const) {
+    assert.equal((await ask(method, path, { as: "ada", body })).status, 404, `${method} ${path} of another`);
+    assert.equal((await ask(method, path, { as: "ben", body })).status, 403, `${method} ${path} of one's own`);
+  }
+});
