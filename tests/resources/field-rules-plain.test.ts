@@ -56,7 +56,7 @@ async function startWorld(t: TestContext, isRuled: boolean): Promise<Own> {
       title: ["eq", "icontains"],
       rank: ["eq", "lt"],
       code: { operators: ["eq"], deprecated: { since } },
-      ...hidden({ budget: { operators: ["eq"], deprecated: { since } }, lead_id: ["eq"], cost: ["eq"] } as object),
+      ...hidden({ budget: { operators: ["eq"], deprecated: { since } }, lead_id: ["eq"], cost: ["eq"] }),
     },
     sorts: ["title", "rank", ...(isRuled ? ["budget" as never] : [])],
     defaultSort: (isRuled ? "-budget,-title" : "-title") as "-title",
@@ -92,9 +92,9 @@ async function startWorld(t: TestContext, isRuled: boolean): Promise<Own> {
         level: "rank",
         mark: "label",
         ...hidden({ funds: "budget", captain: "lead_id", key: "secret" }),
-      } as never,
+      },
     }),
-    olderShape(projects, { prefix: "/v0", fields: { name: "title", ...hidden({ text: "memo" }) } as never }),
+    olderShape(projects, { prefix: "/v0", fields: { name: "title", ...hidden({ text: "memo" }) } }),
   ];
   return ownService(t, {
     secret: new Secret(Buffer.alloc(32, 7)),

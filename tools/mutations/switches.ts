@@ -5,7 +5,7 @@ import { getEnvironmentData, isMainThread, setEnvironmentData } from "node:worke
 const MOST_CHANGES = 10_000;
 const KEY = "mutations";
 
-if (isMainThread) setEnvironmentData(KEY, new SharedArrayBuffer(4 * MOST_CHANGES) as never);
+if (isMainThread) setEnvironmentData(KEY, new SharedArrayBuffer(4 * MOST_CHANGES));
 /** The number of the change that is on, and for each change 1 if its code was run. All threads share them. */
 const shared = new Int32Array(getEnvironmentData(KEY) as unknown as SharedArrayBuffer);
 if (isMainThread) shared[0] = Number(process.env["MUTATION"] ?? 0);
