@@ -161,5 +161,5 @@ function readTag({ headers }: Answered): string {
 
 /** Removes the parts that differ with every request. */
 function comparable(text: string): string {
-  return text.replace(/"request_id":"[^"]*"/, "").replaceAll(/"last_(seen|used)_at":"[^"]*"/g, "");
+  return text.replace(/"request_id":"[^"]*"/, "").replaceAll(/"(last_(seen|used)_at|auth_time)":"[^"]*"/g, "");
 }
