@@ -64,6 +64,8 @@ interface Result extends Tried {
 class Runner {
   #process: ChildProcess | null = null;
   #known: readonly Known[] = [];
+  /** The changes whose code runs while the test files are loaded. */
+  #whileLoading: readonly number[] = [];
   readonly #args: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
 
@@ -72,20 +74,23 @@ class Runner {
     this.#env = env;
   }
 
-  async restart(): Promise<void> {
+  /** Starts a new process, which loads the test files with this change. Returns why they cannot be loaded, or null. */
+  async restart(id = 0): Promise<string | null> {
     this.stop();
     const program = path.join(import.meta.dirname, "worker.ts");
     const switches = pathToFileURL(path.join(import.meta.dirname, "switches.ts")).href;
     this.#process = fork(program, this.#args, {
       cwd: this.#args[0],
-      env: { ...process.env, ...this.#env, NODE_OPTIONS: `--import=${switches}` },
+      env: { ...process.env, ...this.#env, NODE_OPTIONS: `--import=${switches}`, MUTATION: String(id) },
       execArgv: [],
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      stdio: ["ignore", "ignore", id === 0 ? "inherit" : "ignore", "ipc"],
       // So that `stop` also ends the databases that the tests have started.
       detached: true,
     });
     const report = await this.#next(LONGEST_MS);
-    if (typeof report === "string") throw new Error(`The tests cannot be loaded: ${report}.`);
+    if (typeof report !== "string") return null;
+    if (id === 0) throw new Error(`The tests cannot be loaded: ${report}.`);
+    return `${report} while the tests were loaded`;
   }
 
   /** Runs all tests without a change, and remembers what they reach. */
@@ -95,9 +100,22 @@ class Runner {
     if (typeof report === "string" || report.kind !== "known")
       throw new Error(`A test fails without a change. Mend it first: ${JSON.stringify(report)}`);
     this.#known = report.tests;
+    this.#whileLoading = report.whileLoading;
   }
 
+  /** Tries a change. If its code runs while the test files are loaded, loads them anew with the change. */
   async attempt(change: Numbered): Promise<Result> {
+    const result = await this.#attempt(change);
+    if (result.failure !== null || !this.#whileLoading.includes(change.id)) return result;
+    const failure = await this.restart(change.id);
+    const tests = this.#known.map((_, at) => at);
+    const report = failure ?? (await this.#ask({ id: change.id, tests }, LONGEST_MS));
+    await this.restart();
+    if (typeof report === "string") return { change, tests: tests.length, failure: report, by: null };
+    return { ...result, tests: tests.length, failure: report.kind === "tried" ? report.failure : null };
+  }
+
+  async #attempt(change: Numbered): Promise<Result> {
     const chosen = this.#known
       .map((test, at) => ({ ...test, at }))
       .filter(({ reached }) => reached.includes(change.id))
