@@ -19,6 +19,7 @@ const fields: Selected = {
     "tests/resources/field-rules-repeats.test.ts",
     "tests/resources/field-rules-plain.test.ts",
     "tests/resources/field-rules.test.ts",
+    "tests/resources/field-rules-channels.test.ts",
     "tests/auth/users-for-roles.test.ts",
     "tests/auth/users-as-seen.test.ts",
     "tests/toolkit/field-rules-refused.test.ts",
@@ -106,6 +107,8 @@ const users: Selected = {
   tests: [
     "tests/auth/users-for-roles.test.ts",
     "tests/auth/users-as-seen.test.ts",
+    "tests/auth/librarians.test.ts",
+    "tests/auth/users-of-the-config-file.test.ts",
     "tests/toolkit/field-rules-refused.test.ts",
     "tests/auth/roles.test.ts",
   ],
