@@ -52,7 +52,7 @@ test("lets readers of a record write its nested records if the mount sets `write
   assert.equal((await ask("PATCH", "/products/1/reviews/1", { as: "ada", body: { stars: 4 } })).status, 200);
   assert.equal((await ask("POST", "/products/1/reviews/1/comments", { as: "ben", body: { said: "No" } })).status, 201);
 
-  assert.equal((await ask("PATCH", "/products/1/reviews/1", { as: "ben", body: { stars: 1 } })).status, 404);
+  assert.equal((await ask("PATCH", "/products/1/reviews/1", { as: "ben", body: { stars: 1 } })).status, 403);
   assert.equal((await ask("POST", "/products/1/reviews", { as: "ben", body: { stars: 1, user_id: 2 } })).status, 403);
   assert.equal((await ask("PATCH", "/products/1", { as: "ada", body: { title: "Mine" } })).status, 403);
   assert.equal((await ask("POST", "/products/9/reviews", { as: "ada", body: { stars: 5 } })).status, 404);
