@@ -124,7 +124,9 @@ test("issues acting tokens only to administrators with a fresh login, and only f
   assert.equal((await api.post(`/users/${ann.id}/act`)).status, 401);
   assert.equal((await api.post("/users/99/act", undefined, admin)).status, 404);
   const { key } = (await api.post("/users/1/keys", { name: "key" }, admin)).json;
-  assert.equal((await api.post(`/users/${ann.id}/act`, undefined, { authorization: `Token ${key}` })).status, 403);
+  const program = { authorization: `Token ${key}` };
+  assert.equal((await api.post(`/users/${ann.id}/act`, undefined, program)).status, 403);
+  assert.equal((await api.post(`/users/${ann.id}/act`, { wrong: 1 }, program)).status, 403, "before its body is read");
   await api.patch(`/users/${bea.id}/account`, { active: false }, admin);
   assert.equal((await api.post(`/users/${bea.id}/act`, undefined, admin)).status, 409);
   const session = readCookies(await api.post("/api/session/", { username: "admin", password: adminPassword }));

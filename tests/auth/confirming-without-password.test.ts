@@ -32,6 +32,11 @@ test("confirms a login of an account without a password by a code from a mail", 
   const confirmation = readCookies(started);
   const wrong = await api.post("/api/login/", { factor: "mail", code: "00000000" }, confirmation);
   assert.deepEqual([wrong.status, wrong.json.code], [401, "invalid_credentials"]);
+  const empty = await api.post("/api/login/", { factor: "mail" }, confirmation);
+  assert.deepEqual(
+    [empty.status, empty.json.errors?.[0]],
+    [400, { pointer: "/code", code: "required", detail: "This field is required." }],
+  );
   const done = await api.post("/api/login/", { factor: "mail", code: mail.values["code"] }, confirmation);
 
   assert.equal(done.status, 201, done.text);

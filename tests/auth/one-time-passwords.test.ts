@@ -97,6 +97,8 @@ test("lets only administrators with a fresh login create a one-time password, fo
   const { key } = (await api.post("/users/1/keys", { name: "laptop" }, api.admin)).json;
   const byKey = await draw(ben.id, { authorization: `Token ${key}` }, { current_password: "first-administrator" });
   assert.deepEqual([byKey.status, byKey.json.code], [403, "permission_denied"], byKey.text);
+  const unread = await draw(ben.id, { authorization: `Token ${key}` }, { wrong: 1 });
+  assert.equal(unread.status, 403, unread.text);
   assert.equal((await draw(ben.id, { ...api.admin, "idempotency-key": "12345678" })).status, 400);
   await api.patch(`/users/${ben.id}/account`, { active: false }, api.admin);
   assert.equal((await draw(ben.id)).status, 409);

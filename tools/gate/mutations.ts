@@ -56,6 +56,9 @@ const tests = [
   "tests/auth/verified-addresses.test.ts",
   "tests/auth/prepared-accounts.test.ts",
   "tests/auth/failing-writes.test.ts",
+  "tests/auth/provider-proofs.test.ts",
+  "tests/auth/credentials.test.ts",
+  "src/access/scheme/joining.test.ts",
 ];
 
 const pattern = values.only === undefined ? null : new RegExp(values.only);

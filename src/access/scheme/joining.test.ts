@@ -126,3 +126,18 @@ test("gives a joined scheme the rejection codes of all parts, one challenge, and
   assert.deepEqual(whole!.alsoRejectedAs, ["token_not_valid"]);
   assert.equal(whole!.challenge!(callOf(), null), "Badge");
 });
+
+test("checks each accepted identity of a shared scheme, also if it has one part or a part that recognizes", async () => {
+  for (const schemes of [[a], [m], [a, b], [a, m]]) {
+    const asked: number[] = [];
+    const [joined] = joinSchemes(schemes, (_scheme, { id }) => {
+      asked.push(id);
+      return rejected("inactive");
+    });
+    for (const credential of ["a1", "%1"]) {
+      const verdict = await joined!.authenticate(credential, callOf({}), joined!.carriers[0]!);
+      assert.equal(verdict.kind, "rejected", `${schemes.length} ${credential}`);
+    }
+    assert.ok(asked.length > 0);
+  }
+});
