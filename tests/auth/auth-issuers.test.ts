@@ -76,6 +76,20 @@ async function serveTrusting(t: TestContext, issuer: Issuer): Promise<API> {
 
 const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
 
+test("neither accepts nor verifies a token of another issuer that does not prove what a rule asks for", async (t) => {
+  const issuer = await startIssuer(t);
+  const config = { issuers: [declareIssuer(issuer)] };
+  const verify = async (rule: "optional" | "admins"): Promise<readonly (number | string)[]> => {
+    const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: rule }, config, binding: "node" });
+    const token = issuer.token(api.clock.now, { name: "admin" });
+    const answers = [await api.get("/protected/", bearing(token)), await api.post("/api/token/verify/", { token })];
+    return answers.map(({ status, json }) => json?.code ?? status);
+  };
+
+  assert.deepEqual(await verify("optional"), [200, 200]);
+  assert.deepEqual(await verify("admins"), ["factor_required", "factor_required"]);
+});
+
 test("accepts a token of another issuer, by header and by cookie, as a credential of the local account that the token names", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);

@@ -57,6 +57,7 @@ const tests = [
   "tests/auth/prepared-accounts.test.ts",
   "tests/auth/failing-writes.test.ts",
   "tests/auth/provider-proofs.test.ts",
+  "tests/auth/auth-issuers.test.ts",
   "tests/auth/credentials.test.ts",
   "src/access/scheme/joining.test.ts",
 ];
