@@ -15,7 +15,7 @@ const program = `
   import { statSync } from "node:fs";
   import { DatabaseSync } from "node:sqlite";
   import { setTimeout as wait } from "node:timers/promises";
-  import { connect, prepareLogSizes } from ${JSON.stringify(`${folders}/connection.ts`)};
+  import { connect, prepareLogSizes } from ${JSON.stringify(`${folders}/connection/connection.ts`)};
   import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
   import { createCheckpoints } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
 
