@@ -34,7 +34,7 @@ test("lets only the owner change a record", async () => {
   const changed = await api.as(ann).patch(`/books/${id}`, { title: "Mine" });
 
   // Looks like a missing record, so that the response reveals nothing.
-  assertProblem(refused, 404, "not_found");
+  assertProblem(refused, 403, "permission_denied");
   assert.equal(changed.record(books).title, "Mine");
 });
 
