@@ -33,7 +33,7 @@ test("lets only the owner change a record", async () => {
   const refused = await api.as(ben).patch(`/books/${id}`, { title: "Mine" });
   const changed = await api.as(ann).patch(`/books/${id}`, { title: "Mine" });
 
-  // Looks like a missing record, so that the response reveals nothing.
+  // Every caller may read the record. A hidden one would be 404, as if it did not exist.
   assertProblem(refused, 403, "permission_denied");
   assert.equal(changed.record(books).title, "Mine");
 });
