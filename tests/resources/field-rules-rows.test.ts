@@ -1,7 +1,7 @@
 // Rows that a caller may not change: 403 for a row that the caller may read, 404 for any other one. By every method, for
 // permissions that allow, deny or narrow.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { Permission } from "../../src/door/auth.ts";
 import {
   administrator,
@@ -97,4 +97,59 @@ test("answers 404 for every row within a parent that the caller may not read", a
     assert.equal((await ask(method, path, { as: "ada", body })).status, 404, `${method} ${path} of another`);
     assert.equal((await ask(method, path, { as: "ben", body })).status, 403, `${method} ${path} of one's own`);
   }
+});
+
+const blind = (where: object, more: object = {}): Permission =>
+  ({
+    name: "by the secret",
+    narrows: ["read"],
+    ...more,
+    decide: ({ identity }) => (identity?.role === "admin" ? "allow" : { only: where }),
+  }) as Permission;
+
+/** The notes that ben sees within the projects `x` and `y`, whose names are secret, at their paths and by `expand`. */
+async function notesOf(t: TestContext, read: Permission) {
+  const secret = text({ optional: true, read: administrator, write: administrator });
+  const projects = defineResource({ name: "project", fields: { title, secret } });
+  const notes = mount(defineResource({ name: "note", within: projects, fields: { line: title } }), {
+    permission: anyone,
+  });
+  const permission = { list: anyone, read, create: administrator };
+  const { ask, get } = await ownService(t, { mounts: [mount(projects, { permission, expand: { notes } }), notes] });
+  for (const [at, name] of ["x", "y"].entries()) {
+    await ask("POST", "/projects", { as: "root", body: { title: "A", secret: name } });
+    await ask("POST", `/projects/${at + 1}/notes`, { as: "root", body: { line: name } });
+  }
+  const lines = (found: readonly { readonly line: string }[] = []): string => found.map(({ line }) => line).join();
+  const own = [await get("/projects/1/notes", { as: "ben" }), await get("/projects/2/notes", { as: "ben" })];
+  const list = await get("/projects?expand=notes", { as: "ben" });
+  return {
+    own: own.map(({ status, json }) => (status === 200 ? lines(json) : "")),
+    expanded: list.status === 200 ? list.json.map((each: { readonly notes: [] }) => lines(each.notes)) : list.status,
+  };
+}
+
+test("expands the same records as at their own paths if a permission narrows by a hidden column that it does not declare", async (t) => {
+  const isX = { column: "secret", operator: "eq", value: "x" };
+  for (const [where, shown] of [
+    [{ not: isX }, ["", "y"]],
+    [isX, ["x", ""]],
+  ] as const)
+    for (const permission of [
+      blind(where),
+      blind(where, { columns: ["secret"] }),
+      anyOf(blind(where), administrator),
+    ]) {
+      const { own, expanded } = await notesOf(t, permission);
+      assert.deepEqual([own, expanded], [shown, shown]);
+    }
+});
+
+test("shows nothing if only a part of a permission declares its columns", async (t) => {
+  const where = { not: { column: "secret", operator: "eq", value: "x" } };
+  const none = blind({ column: "title", operator: "eq", value: "none" }, { columns: ["title"] });
+
+  const { own, expanded } = await notesOf(t, anyOf(blind(where), none));
+
+  assert.deepEqual([own, expanded], [["", "y"], 500]);
 });

@@ -11,7 +11,7 @@ import { FORMAT_PARAMETER } from "../../request/format.ts";
 import { columnsFor, convertSort } from "../older/translating.ts";
 import { collectDeprecatedInList } from "../used-deprecations.ts";
 import { buildWhere } from "./conditions.ts";
-import { listColumns } from "./expand/expanded.ts";
+import { listColumns, needsAnyColumn } from "./expand/expanded.ts";
 import type { RecordSelection } from "./expand/expanding.ts";
 import { buildExpansions } from "./expand/expansion.ts";
 import { withinLength, limitWithin } from "./page-length.ts";
@@ -132,14 +132,13 @@ function readAsked(mount: ServedMount, text: string): ListRequest {
 }
 
 /**
- * Returns the limits of a page. If computed fields need hidden columns, the length of the hidden values must not affect
- * where the page ends, so it has few enough records for every length.
+ * Returns the limits of a page. If computed fields or permissions need hidden columns, the length of the hidden values
+ * must not affect where the page ends, so it has few enough records for every length.
  */
-function limitLength(
-  { resource, declared, computed }: ServedMount,
-  limit: number,
-): Pick<ListQuery, "limit" | "maxLength"> {
-  if (declared === undefined || computed.length === 0) return { limit, ...withinLength(resource, limit) };
+function limitLength(mount: ServedMount, limit: number): Pick<ListQuery, "limit" | "maxLength"> {
+  const { resource, declared, computed } = mount;
+  if (declared === undefined || (computed.length === 0 && !needsAnyColumn(mount)))
+    return { limit, ...withinLength(resource, limit) };
   return { limit: limitWithin(declared.resource, limit) };
 }
 

@@ -241,7 +241,7 @@ export function reachesEveryRow(mount: ServedMount, exchange: Exchange): boolean
   return exchange.only === null && readsEveryParent(mount, exchange);
 }
 
-/** True if the permissions let the caller read each parent in the path, whatever its record is. */
+/** True if the permissions let the caller read every parent in the path, for any record. */
 export function readsEveryParent({ parent, resource }: ServedMount, exchange: Exchange): boolean {
   if (parent === null) return true;
   const id = exchange.params[resource.parentColumn!]!;

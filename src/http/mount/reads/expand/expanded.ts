@@ -1,3 +1,4 @@
+import type { SettledDecision } from "../../../../access/permission/permission.ts";
 import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
 import type { Resource } from "../../../../resource/resource.ts";
@@ -10,7 +11,7 @@ import { takeTurn } from "../../../scheduling/slices.ts";
 import { areColumns } from "../../older/translating.ts";
 import { askForRelated } from "../asking.ts";
 import { combineAll } from "../conditions.ts";
-import { matches } from "../matches.ts";
+import { collectColumns, matches } from "../matches.ts";
 import { addressOfNext } from "../places.ts";
 import type { Plan } from "./expansion.ts";
 import { Place } from "./page-records.ts";
@@ -29,7 +30,7 @@ const cache = new WeakMap<ServedMount, readonly string[]>();
 
 /**
  * Returns the columns to read of records that are expanded: all, because permissions may use columns that are never
- * shown. If rules hide fields from the caller, their columns are read only if a permission or a computed field needs
+ * shown. If rules hide fields from the caller, their columns are read only if a permission or a computed field may need
  * them. Otherwise their length would affect where a page ends.
  */
 export function listColumns(mount: ServedMount): readonly string[] {
@@ -44,7 +45,7 @@ function findColumns(mount: ServedMount): readonly string[] {
   const all = ["id", ...[...columns, ...computed].map(({ name }) => name)];
   const seen = mount.newer ?? mount;
   const { resource, declared } = seen;
-  if (declared === undefined || mount.computed.length > 0) return all;
+  if (declared === undefined || mount.computed.length > 0 || needsAnyColumn(mount)) return all;
   const needed = new Set(Object.values(permissions).flatMap(({ columns: by = [] }) => by));
   return all.filter(
     (name) =>
@@ -52,6 +53,13 @@ function findColumns(mount: ServedMount): readonly string[] {
       seen.shown.includes(name) ||
       needed.has(name) ||
       !hides(resource, name),
+  );
+}
+
+/** Returns true if a permission narrows to rows and does not declare by which columns. */
+export function needsAnyColumn({ permissions }: ServedMount): boolean {
+  return Object.values(permissions).some(
+    ({ narrows = [], columns = [] }) => narrows.length > 0 && columns.length === 0,
   );
 }
 
@@ -195,10 +203,7 @@ function decideListing(
   params: Params,
 ): Verdict {
   const reached = reach ?? verdictOn(mount, exchange, "read", { ...params, id: place.id });
-  const may =
-    reached.decision === "allow" ||
-    (reached.decision !== "deny" && matches(mount.collection, place.record, reached.decision.only));
-  if (!may) return { decision: "deny", isPersonal: reached.isPersonal };
+  if (!isAllowed(mount, place.record, reached.decision)) return { decision: "deny", isPersonal: reached.isPersonal };
   return readable(list ?? verdictOn(to, exchange, "list", params), read);
 }
 
@@ -246,8 +251,17 @@ async function writeArrays(
 }
 
 function mayRead({ exchange }: ResponseState, to: ServedMount, record: StoredRecord, outer: Params): boolean {
-  const { decision } = verdictOn(to, exchange, "read", { ...outer, id: record["id"] as Key });
-  return decision === "allow" || (decision !== "deny" && matches(to.collection, record, decision.only));
+  return isAllowed(to, record, verdictOn(to, exchange, "read", { ...outer, id: record["id"] as Key }).decision);
+}
+
+/** Returns true if a decision allows a record. Throws a fault if the record was read without a column that it names. */
+function isAllowed({ resource, collection }: ServedMount, record: StoredRecord, decision: SettledDecision): boolean {
+  if (typeof decision === "string") return decision === "allow";
+  const missing = collectColumns(collection, decision.only).find((name) => !Object.hasOwn(record, name));
+  if (missing === undefined) return matches(collection, record, decision.only);
+  throw new TypeError(
+    `A permission of ${resource.path} narrows by ${missing} and does not declare it; name it in the columns of the permission.`,
+  );
 }
 
 /** True if the found records are shown unchanged. */
