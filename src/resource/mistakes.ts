@@ -31,7 +31,7 @@ import { labelFieldMistakes } from "./label-field.ts";
 import { filterMistakes, sortMistakes } from "./list-mistakes.ts";
 import { pageSizeMistake } from "./page-size.ts";
 import { reservedMistakes, reservedNames } from "./reserved.ts";
-import { ruleMistakes } from "./rule-mistakes.ts";
+import { fieldRuleMistakes } from "./rule-mistakes.ts";
 import { searchMistakes } from "./search.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
 import { aListOfSets, uniqueMistakes } from "./unique-sets.ts";
@@ -261,7 +261,7 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   if (options.regenerated === true && options.generated === undefined)
     mistakes.push("regenerated says when generated is called again; add generated too");
   mistakes.push(...originMistakes(name, { kind, options }));
-  mistakes.push(...ruleMistakes({ kind, options }));
+  mistakes.push(...fieldRuleMistakes({ kind, options }));
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
   if (typeof options.default !== "function")

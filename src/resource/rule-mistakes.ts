@@ -1,7 +1,7 @@
 import type { Field } from "./declaration/field.ts";
 
 /** Returns the mistakes in the rules of a field: rules that say nothing, or that a write would reveal. */
-export function ruleMistakes({ options }: Field): readonly string[] {
+export function fieldRuleMistakes({ options }: Field): readonly string[] {
   const { read, write, unique = false } = options;
   const mistakes: string[] = [];
   if (unique !== false && read !== write)

@@ -1,4 +1,4 @@
-// What librarians may do with the users of their library: `permissions` and `rules` of users, in a service with every
+// The rights of librarians over the users of their library: `permissions` and `rules` of users, in a service with every
 // endpoint below `/users/{id}`.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";

@@ -1,4 +1,4 @@
-// What callers of different roles see of users, if fields of users have rules.
+// The fields of users that callers of different roles see, if fields of users have rules.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection, hasRole, type AccountsOptions, type Permission } from "../../src/door/auth.ts";

@@ -13,9 +13,9 @@ export interface Channel {
   readonly target?: (ids: Ids, as: Caller) => string;
   readonly body?: (ids: Ids, as: Caller) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a caller with all rights sees. */
+  /** The result for a caller with all rights. */
   readonly shows: readonly Shown[];
-  /** What a caller without rights sees, except for what the rules hide. Default: the same. */
+  /** The result for a caller without rights, apart from the hidden values. Default: the same. */
   readonly showsPlain?: readonly Shown[];
   /** The formats that show it. Default: all that can. */
   readonly in?: readonly string[];
@@ -192,7 +192,7 @@ export const channels: readonly Channel[] = [
   { of: "GET /labels/{id}", target: () => `/labels/${labels.both_one}`, shows: ["label"], showsPlain: [] },
 ];
 
-/** The endpoints that show no record with rules. They are tried too, but nobody sees a hidden value there. */
+/** The endpoints that show no record with rules. They are tried too, but no caller sees a hidden value there. */
 export const quiet: readonly string[] = [
   "DELETE /api/session/",
   "DELETE /api/token/",

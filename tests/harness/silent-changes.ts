@@ -4,7 +4,7 @@ import type { Answered } from "./serve.ts";
 import { adaLogin, uuidOf, type World } from "./silent-world.ts";
 
 /*
- * What an administrator writes in both worlds. Ids that callers may meet are the same in both. Everything that ada and
+ * The writes of an administrator in both worlds. Ids that callers may meet are the same in both. Everything that ada and
  * lea may not see differs: values, whether a row exists, and how often rows are written.
  */
 
@@ -232,7 +232,7 @@ function ofRowsAlone({ n, which, draw: { below, pick }, worlds, hidden }: Change
   return { overlaps: true, run };
 }
 
-/** Changes a row that a caller may have deleted. `bodyIn` returns null for the world that stays as it is. */
+/** Changes a row that a caller may have deleted. `bodyIn` returns null for the world that does not change. */
 async function tryIn(worlds: Worlds, target: string, bodyIn: (which: number) => object | null): Promise<void> {
   await inBoth(worlds, async (world, at) => {
     const body = bodyIn(at);

@@ -56,7 +56,7 @@ export interface Step {
   readonly given?: readonly [name: string, values: readonly [string, string]];
 }
 
-/** What earlier answers gave. */
+/** The facts from earlier answers. */
 export interface Memory {
   /** The tags of the answers, by path. */
   readonly tags: Map<string, readonly [string, string]>;

@@ -251,7 +251,7 @@ interface WorldAsk {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts a service with hidden rows and hidden fields: the whole service, with resources of its own. */
+/** Starts a service with hidden rows and hidden fields: the whole service, with additional resources. */
 export async function silentWorld(t: TestContext): Promise<World> {
   let made = 0;
   const { ask, clock, admin } = await serve(t, {

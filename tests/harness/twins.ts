@@ -10,7 +10,7 @@ export class Twins {
 
   /** Throws if an answer says something that the other one does not say. */
   requireEqual(one: Answered, other: Answered, about: string): void {
-    // Most answers are equal as they are.
+    // Most answers are equal without masks.
     if (sameAsTheyAre(one, other)) return;
     const [left, right] = [split(one), split(other)];
     if (left.text !== right.text) assert.fail(`${about}: ${findDifference(left.text, right.text)}`);

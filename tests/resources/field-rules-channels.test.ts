@@ -104,7 +104,7 @@ test("shows no hidden value at any other endpoint", async (t) => {
     }
 });
 
-/** What a request can do with the name of a field. It returns the target, and a body if there is one. */
+/** A use of the name of a field in a request. Returns the target, and a body if there is one. */
 const uses: Readonly<
   Record<string, (field: string, value: unknown, ids: Ids) => readonly [method: string, target: string, body?: unknown]>
 > = {

@@ -220,7 +220,7 @@ test("answers 403 for a row that the caller may read but not change, and 404 for
   assert.equal((await ask("PATCH", "/diaries/2", { as: "root", body: { owner_id: 3 } })).status, 200);
   const repeat = await ask("POST", "/diaries", made);
   assert.deepEqual([repeat.status, repeat.text], [201, ""]);
-  // Nor does it tell that the record was deleted afterwards.
+  // It does not show that the record was deleted afterwards either.
   assert.equal((await ask("DELETE", "/diaries/2", { as: "root" })).status, 204);
   const later = await ask("POST", "/diaries", made);
   assert.deepEqual([later.status, later.text], [201, ""]);

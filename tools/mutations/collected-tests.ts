@@ -1,6 +1,6 @@
 // Takes the place of `node:test` in the process that tries the changes, because that process runs each test many times.
 
-/** What a test gets. */
+/** The parameters of a test. */
 interface CollectedContext {
   readonly name: string;
   after(work: () => unknown): void;

@@ -29,7 +29,7 @@ const kinds = Object.entries(selected).map(([name, kind]) => ({
   name,
   changes: Object.entries(kind.files).flatMap(([file, selection]) => collectConditions(root, file, selection)),
 }));
-// Without this check, the reasons for code that is gone would stay in the list.
+// Without this check, the list would keep reasons for deleted code.
 const names = new Set(kinds.flatMap(({ changes }) => changes.map(nameOf)));
 const gone = Object.keys(equivalent).filter((name) => !names.has(name));
 if (gone.length > 0) throw new Error(`These changes do not exist; take them out of equivalent.ts: ${gone.join("; ")}`);

@@ -94,7 +94,7 @@ const fields: Selected = {
       resolveServiceValue: /given\?/,
     },
     "src/resource/kinds/field-mistakes.ts": { aFieldRule: true, optionMistakes: true },
-    "src/resource/mistakes.ts": { fieldMistakes: /ruleMistakes/ },
+    "src/resource/mistakes.ts": { fieldMistakes: /fieldRuleMistakes/ },
     "src/store/sql/word-index.ts": { compileWord: /columns/ },
     "src/features/openapi/schemas.ts": { describeRules: true, recordSchema: /options\.read/ },
     "src/composition/start-reports.ts": { describeRevealing: true },

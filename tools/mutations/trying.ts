@@ -6,7 +6,7 @@ import type { Condition } from "./conditions.ts";
 import { withSwitches, type Numbered } from "./switching.ts";
 import type { Known, Order, Report } from "./worker.ts";
 
-/** What the tests say about a change. `failure` is null if none of them notices it. */
+/** The result of the tests for a change. `failure` is null if none of them notices it. */
 export interface Tried {
   readonly change: Condition;
   readonly failure: string | null;
@@ -60,7 +60,7 @@ interface Result extends Tried {
   readonly by: number | null;
 }
 
-/** Runs tests in a process of their own, and starts a new one if a change breaks it. */
+/** Runs tests in a separate process, and starts a new one if a change breaks it. */
 class Runner {
   #process: ChildProcess | null = null;
   #known: readonly Known[] = [];
@@ -103,7 +103,7 @@ class Runner {
     this.#whileLoading = report.whileLoading;
   }
 
-  /** Tries a change. If its code runs while the test files are loaded, loads them anew with the change. */
+  /** Tries a change. If its code runs while the test files are loaded, loads them again with the change. */
   async attempt(change: Numbered): Promise<Result> {
     const result = await this.#attempt(change);
     if (result.failure !== null || !this.#whileLoading.includes(change.id)) return result;

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { begin, collectedTests, end } from "./collected-tests.ts";
 import { switchOn, takeReached } from "./switches.ts";
 
-/** What a test does without a change. */
+/** The result of a test without a change. */
 export interface Known {
   readonly title: string;
   readonly milliseconds: number;

@@ -1,5 +1,3 @@
-import type { Permission } from "./contract.ts";
-
 /** The parts of permissions that were made by `allOf` and `anyOf`. */
 const combined = new WeakMap<object, { readonly of: "all" | "any"; readonly parts: readonly object[] }>();
 
@@ -13,16 +11,12 @@ export function remember<P extends object>(permission: P, of: "all" | "any", par
  * Returns true if each caller whom the first permission allows is allowed by the second one too. Looks only at the
  * parts of `allOf` and `anyOf`, so it may return false although it is true.
  */
-export function implies(one: Permission<string>, other: Permission<string>): boolean {
-  return impliesParts(one, other);
-}
-
-function impliesParts(one: object, other: object): boolean {
+export function implies(one: object, other: object): boolean {
   if (one === other) return true;
   const right = combined.get(other);
-  if (right?.of === "all") return right.parts.every((part) => impliesParts(one, part));
+  if (right?.of === "all") return right.parts.every((part) => implies(one, part));
   const left = combined.get(one);
-  if (left?.of === "any") return left.parts.every((part) => impliesParts(part, other));
-  if (right?.of === "any" && right.parts.some((part) => impliesParts(one, part))) return true;
-  return left?.of === "all" && left.parts.some((part) => impliesParts(part, other));
+  if (left?.of === "any") return left.parts.every((part) => implies(part, other));
+  if (right?.of === "any" && right.parts.some((part) => implies(one, part))) return true;
+  return left?.of === "all" && left.parts.some((part) => implies(part, other));
 }

@@ -95,7 +95,7 @@ export function referredBy(site: Site, { kind }: Field): Resource | null {
   return found === undefined || found.resource.within !== null ? null : found.resource;
 }
 
-/** Returns the resources within a resource, such as the items of an order. Views of a mount have resources of their own. */
+/** Returns the resources within a resource, such as the items of an order. Each view of a mount has its own resource. */
 export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
   return site
     .facts()
@@ -116,7 +116,7 @@ export function nameMany({ plural, label }: Resource): string {
   return label?.many ?? formatTitle(plural);
 }
 
-/** Returns the words for one record within a sentence: `loan`. A word like `URL` stays as it is. */
+/** Returns the words for one record within a sentence: `loan`. Does not change a word like `URL`. */
 export function nameInSentence({ name, label }: Resource): string {
   if (label === null) return name;
   const [first = "", second = ""] = label.one;

@@ -11,7 +11,6 @@ import {
   type Context,
   type Feature,
 } from "../../door/index.ts";
-import type { Store } from "../../door/stores.ts";
 import { ifNoneMatch, notModified, userSchema } from "./descriptions.ts";
 
 /** The endpoints that `GET /` links to, if they are served. */
@@ -36,7 +35,7 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
     name: "way-in",
     needs: [people],
     setUp(host) {
-      const parts = { store: host.store, people: host.use(people), cookies };
+      const parts = { people: host.use(people), cookies };
       const root = describeRoot(parts.people.accounts.declared);
       let found: EntryLinks | null = null;
       return {
@@ -141,7 +140,6 @@ const documentation = {
 };
 
 interface WayInParts {
-  readonly store: Store;
   readonly people: People;
   /** The names of the cookies to clear. */
   readonly cookies: readonly string[];
@@ -157,11 +155,9 @@ async function whoCalls(parts: WayInParts, context: Context): Promise<Caller> {
   const problem = refusal === null ? null : summarizeProblem(refusal.problem);
   if (identity === null) return { caller: null, problem };
   const { id, role, scheme } = identity;
-  const { store } = parts;
   const { accounts } = parts.people;
-  const { users } = accounts;
-  const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
-  if (row === null || account === null) return { caller: null, problem };
+  const account = await accounts.find(id);
+  if (account === null) return { caller: null, problem };
   const user = await accounts.requireUser(id, identity);
   return { caller: { user, username: account.username, role, scheme }, problem };
 }

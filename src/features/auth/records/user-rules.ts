@@ -50,12 +50,9 @@ export function putRules<F extends RuledFields>(
 function rulesOfLogin(rules: UserFieldRules, isShared: boolean): UserFieldRules {
   const { read, write } = rules;
   if (read === undefined && write === undefined) return isShared ? { write: ofOthers } : {};
-  const reading = readingRule(rules);
-  if (write === undefined && reading.read !== undefined && read === administrator)
-    return { ...reading, write: reading.read };
   const all = new Set<FieldRule>([administrator, ...[read ?? [], write ?? []].flat()]);
   const both = all.size === 1 ? administrator : allOf(...[...all].map(permissionOf));
-  return { ...reading, write: exempt(both, write ?? null) };
+  return { ...readingRule(rules), write: exempt(both, write ?? null) };
 }
 
 function readingRule({ read }: UserFieldRules): UserFieldRules {
