@@ -27,7 +27,8 @@ export interface Order {
   readonly tests: readonly number[];
 }
 
-let fail: (error: unknown) => void = () => undefined;
+// A test file that cannot be loaded ends the process, because nothing else reports it.
+let fail: (error: unknown) => void = () => process.exit(1);
 process.on("uncaughtException", (error) => fail(error));
 process.on("unhandledRejection", (error) => fail(error));
 
@@ -81,6 +82,7 @@ async function attempt({ id, tests }: Order): Promise<Report> {
 const say = (report: Report): unknown => process.send!(report);
 for (const file of files) await import(pathToFileURL(path.join(folder, file)).href);
 await begin();
+fail = () => undefined;
 process.on("message", (order: Order | "learn") => void (order === "learn" ? learn() : attempt(order)).then(say));
 process.on("disconnect", () => void end().finally(() => process.exit()));
 say({ kind: "loaded" });
