@@ -64,7 +64,7 @@ test("lets each login name the members of a contract that it uses, and no others
 
 test("tells a login with a second factor in at most eight files, with functions that exist", () => {
   const page = readFileSync(
-    path.join(import.meta.dirname, "../..", "docs/explanation/login-with-a-second-factor.md"),
+    path.join(import.meta.dirname, "../..", "docs/decisions/0020-one-gate-for-logins.md"),
     "utf8",
   );
   const rows = [...page.matchAll(/^\| \d+ \| `([^`]+)` \| ([^|]+) \|/gm)];
