@@ -2,7 +2,7 @@
 // endpoint below `/users/{id}`.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { hasRole, identityProviders } from "../../src/door/auth.ts";
+import { hasRole, identityProviders, type OwnUserFields } from "../../src/door/auth.ts";
 import { administrator, anyOf, authenticated } from "../../src/door/index.ts";
 import { accountsCollection } from "../../src/features/auth/records/accounts.ts";
 import {
@@ -319,4 +319,36 @@ test("replaces the default of a named action alone", async (t) => {
   assert.equal((await api.patch(path, { name: "Ben" }, api.admin)).status, 204);
   const login = await api.post("/api/session/", { username: ben.email, password: ben.password });
   assert.deepEqual(login.json.user, { id: ben.id, name: "Ben", email: ben.email }, "a login shows the own record");
+});
+
+test("lets a role delete users if `permissions` say so", async (t) => {
+  const { api, lea, ben, cleo } = await startLibrary(t, {
+    users: { ...members, permissions: { delete: hasRole("librarian") } },
+  });
+  assert.equal((await api.delete(`/users/${cleo.id}`, ben.headers)).status, 403);
+  assert.equal((await api.delete(`/users/${cleo.id}`, lea.headers)).status, 204);
+});
+
+test("lets a role that may only replace users change no login of another user", async (t) => {
+  const librarian = hasRole("librarian");
+  const { api, lea, ben } = await startLibrary(t, {
+    users: { ...members, permissions: { read: librarian, replace: librarian } },
+  });
+  const path = `/users/${ben.id}`;
+  const { json: whole } = await api.get(path, lea.headers);
+  for (const change of [{ email: "ben2@example.com" }, { username: "benny" }, { password: "copper teapot 18" }])
+    assert.equal((await api.put(path, { ...whole, ...change }, lea.headers)).status, 400, JSON.stringify(change));
+  assert.equal((await api.put(path, { ...whole, name: "Benno" }, lea.headers)).status, 200);
+});
+
+test("describes a rule for each part of a login if a role changes users, and otherwise no rule", async (t) => {
+  const describe = async (users: OwnUserFields): Promise<readonly string[]> => {
+    const { api } = await startLibrary(t, { users });
+    const { properties } = (await api.get("/openapi.json")).json.components.schemas.UserPatch;
+    const parts = ["email", "username", "password", "current_password", "end_keys"];
+    return parts.filter((name) => String(properties[name].description).includes("administrators, and users for them"));
+  };
+  assert.deepEqual(await describe(members), ["email", "username", "password", "current_password", "end_keys"]);
+  for (const rules of [{}, { name: { write: hasRole("librarian") } }])
+    assert.deepEqual(await describe({ roles: members.roles, rules }), []);
 });

@@ -85,4 +85,6 @@ test("refuses an undeclared role in the compiler and at run time", () => {
   assert.throws(() => hasRole(users, "edtor"), /hasRole: there is no role edtor; did you mean editor\?/);
   // @ts-expect-error -- editor
   assert.throws(() => hasRole(defineUsers({}), "editor"), /there is no role editor/);
+  for (const role of ["", 7])
+    assert.throws(() => hasRole("editor", role as "editor"), /hasRole: it names .*, and that is no role/, String(role));
 });

@@ -13,8 +13,10 @@ import {
   sessionLogin,
   text,
 } from "../../src/door/index.ts";
+import type { Store } from "../../src/door/stores.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const staff = hasRole("staff");
 
@@ -96,4 +98,27 @@ test("shows the address only in lists that contain no other user", async (t) => 
     assert.equal(json.length, count, name);
     for (const user of json) assert.equal("email" in user, false, name);
   }
+});
+
+test("answers 404 to a login whose user is deleted before the answer", async (t) => {
+  const inner = await emptyStore();
+  const people = accounts(club);
+  const store: Store = {
+    ...inner,
+    async write(transaction) {
+      const written = await inner.write(transaction);
+      if (!transaction.changes.some(({ collection }) => collection.name === "sessions")) return written;
+      const { collection } = service.mounts.find(({ resource }) => resource.path === "/users")!;
+      const all = [collection, accountsCollection].map(
+        (each) => ({ kind: "delete", collection: each, key: 1 }) as const,
+      );
+      assert.equal((await inner.write({ changes: all })).kind, "written");
+      return written;
+    },
+  };
+  const { ask, service } = await serve(t, people, [sessionLogin(people)], { store });
+
+  const login = await ask("POST", "/api/session/", { username: email, password });
+
+  assert.deepEqual([login.status, login.json.code], [404, "not_found"]);
 });

@@ -126,6 +126,10 @@ test("lets an administrator who may not read addresses create users under an id,
   assert.deepEqual([unnamed.status, unnamed.json.errors?.[0].pointer], [400, "/email"]);
   assert.deepEqual(keys(await api.get("/users/99", as("root"))), ["id", "name", "fines"]);
   assert.equal((await api.ask("PUT", "/users/99", { name: "Kay" }, as("root"))).json.errors[0].code, "read_only");
+  for (const address of ["kim@example.com", "ben@example.com", "free@example.com"]) {
+    const refused = await api.ask("PATCH", "/users/99", { email: address }, as("root"));
+    assert.deepEqual([refused.status, refused.json.errors?.[0].code], [400, "unknown_field"], address);
+  }
 });
 
 test("refuses a field that only administrators set and that others may send without reading it", async (t) => {
@@ -139,6 +143,18 @@ test("refuses a field that only administrators set and that others may send with
   );
   await start({ read: administrator, write: administrator });
   await start({});
+});
+
+test("keeps a field with a rule for `read` out of the identity, because clients can read the claims of tokens", async (t) => {
+  const start = async (rule: object): Promise<Own> => {
+    const people = accounts({ ...open, fields: { team: integer({ default: 0, ...rule }) }, identity: ["team"] });
+    return serve(t, people, [basicLogin(people)]);
+  };
+  await assert.rejects(
+    start({ read: administrator }),
+    /identity names team, which has a rule for read \(administrator\), but clients can read the claims of tokens/,
+  );
+  await start({ write: administrator });
 });
 
 test("shows users their own name and address, and not the fields that their rules deny", async (t) => {
@@ -175,4 +191,12 @@ test("keeps a misspelt action or field of users from starting", async (t) => {
   await assert.rejects(start({ rules: { email: { readable: administrator } } }), /no option readable/);
   await assert.rejects(start({ rules: { email: { read: hasRole("clerk") } } }), /requires the role clerk/);
   await assert.rejects(start({ rules: { email: { read: self() } } }), /narrows to rows/);
+  for (const malformed of [null, "librarian"]) {
+    await assert.rejects(start({ permissions: malformed }), /permissions is [^]*it has to be permissions by action/);
+    await assert.rejects(start({ rules: malformed }), /rules is [^]*it has to be rules by field/);
+    await assert.rejects(
+      start({ rules: { email: malformed } }),
+      /email is [^]*it has to be like \{ read: administrator/,
+    );
+  }
 });

@@ -14,7 +14,8 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import { references, uuid } from "../../src/door/resources.ts";
+import { olderShape, references, uuid } from "../../src/door/resources.ts";
+import { findLabelField } from "../../src/features/console/labels.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 import { emptyStore } from "../harness/test-store.ts";
@@ -171,11 +172,31 @@ test("shows the words of an enumeration in their tones, and refuses a tone for a
   const page = (await get("/shelves", browser)).text;
 
   assert.match(page, /<span class="tag good">full<\/span>/);
+  assert.match(page, /<h1>Shelves<\/h1>/);
   assert.match(page, /<span class="tag ?">empty<\/span>/);
   const slip = enumeration(["full"], { tones: { ful: "good" } as never });
   assert.throws(
     () => defineResource({ name: "a", fields: { b: slip } }),
     /tones .* no option ful; did you mean full\?/,
+  );
+});
+
+test("shows a word of an enumeration without a label as it is", async (t) => {
+  const unset = { labels: { open: undefined, paid: "Paid" }, tones: { open: undefined } } as object;
+  const state = enumeration(["open", "paid"], unset);
+  const { ask, get } = await ownService(t, {
+    mounts: [mount(defineResource({ name: "bill", fields: { state } }), { permission: anyone })],
+    features: [consolePages({ title: "Bills" })],
+  });
+  for (const word of ["open", "paid"]) await ask("POST", "/bills", { body: { state: word } });
+
+  const shown = cells(await get("/bills", browser));
+
+  assert.deepEqual(shown, ['<span class="tag">open</span>', '<span class="tag">Paid</span>']);
+  // An existing table may have a word that the declaration does not have.
+  assert.deepEqual(
+    [state.kind.label?.("constructor" as "open"), state.kind.tone?.("constructor" as "open")],
+    [null, null],
   );
 });
 
@@ -199,14 +220,16 @@ test("names a record by its declared field, by the record that it refers to, or 
   const authors = defineResource({
     name: "author",
     fields: {
+      born: integer(),
       code: uuid({ optional: true }),
       state: enumeration(["dead", "alive"]),
       note: text({ multiline: true }),
-      pen: text(),
+      pen: text({ multiline: false }),
     },
   });
   const works = defineResource({
     name: "work",
+    id: "uuid",
     fields: { code: text(), title: text(), author_id: reference(authors) },
     labelField: "title",
   });
@@ -220,9 +243,10 @@ test("names a record by its declared field, by the record that it refers to, or 
     mounts: [authors, works, loans, fines].map((each) => mount(each, { permission: anyone })),
     features: [consolePages({ title: "Library" })],
   });
-  await ask("POST", "/authors", { body: { note: "one\ntwo", pen: "Boz", state: "dead" } });
-  await ask("POST", "/works", { body: { code: "X1", title: "Bleak House", author_id: 1 } });
-  await ask("POST", "/loans", { body: { shelf: "S", work_id: 1 } });
+  const author = { born: 1812, note: "one\ntwo", pen: "Boz", state: "dead" };
+  await ask("POST", "/authors", { body: author });
+  const work = await ask("POST", "/works", { body: { code: "X1", title: "Bleak House", author_id: 1 } });
+  await ask("POST", "/loans", { body: { shelf: "S", work_id: work.json.id } });
   await ask("POST", "/fines", { body: { loan_id: 1, author_id: 1 } });
 
   const list = cells(await get("/fines", browser));
@@ -232,6 +256,67 @@ test("names a record by its declared field, by the record that it refers to, or 
     `<span class="mono dim">1</span> <a href="/${path}/1" dir="auto">${name}</a>`;
   assert.deepEqual(list, [named("loans", "Bleak House"), named("authors", "Boz")]);
   assert.match(loan, /<h1>Loan 1<\/h1>\s*<p><bdi>Bleak House<\/bdi><\/p>/);
+  const streets = defineResource({
+    name: "street",
+    fields: { country: reference("countries", { id: "text" }), name: text() },
+  });
+  assert.equal(findLabelField(streets), "name");
+});
+
+test("shows the id of a record that has no name, and links it only if the caller may read it", async (t) => {
+  const people = defineResource({ name: "person", plural: "people", fields: { name: text() } });
+  const cards = defineResource({
+    name: "card",
+    fields: { holder_id: reference(people, { optional: true }) },
+    labelField: "holder_id",
+  });
+  const boxes = defineResource({
+    name: "box",
+    plural: "boxes",
+    fields: { size: integer(), owner_id: integer({ default: caller }) },
+  });
+  const uses = defineResource({ name: "use", fields: { card_id: reference(cards), box_id: reference(boxes) } });
+  const { ask, get } = await ownService(t, {
+    mounts: [
+      mount(boxes, { permission: own }),
+      ...[people, cards, uses].map((each) => mount(each, { permission: anyone })),
+    ],
+    features: [consolePages({ title: "Library" })],
+  });
+  await ask("POST", "/people", { body: { name: "Ann" } });
+  for (const holder_id of [1, null]) await ask("POST", "/cards", { body: { holder_id } });
+  for (const as of ["ada", "ben"]) await ask("POST", "/boxes", { as, body: { size: 1 } });
+  for (const id of [1, 2]) await ask("POST", "/uses", { body: { card_id: id, box_id: id } });
+
+  const shown = cells(await get("/uses", { as: "ada", ...browser }));
+
+  const nameless = await get("/cards/2", browser);
+  assert.equal(nameless.status, 200);
+  assert.doesNotMatch(nameless.text, /<bdi>/);
+  const [ann, ...others] = shown;
+  assert.equal(ann, '<span class="mono dim">1</span> <a href="/cards/1" dir="auto">Ann</a>');
+  assert.deepEqual(others, ['<a class="mono" href="/boxes/1">1</a>', '<a class="mono" href="/cards/2">2</a>', hidden]);
+});
+
+test("names a record by no field that its caller may not read, and one of an older shape by a field that it has", async (t) => {
+  const rule = { read: administrator, write: administrator, optional: true } as const;
+  const cases = defineResource({
+    name: "case",
+    fields: { number: text(), suspect: text(rule) },
+    labelField: "suspect",
+  });
+  const mounted = mount(cases, { permission: anyone });
+  const { ask, get } = await ownService(t, {
+    mounts: [mounted, olderShape(mounted, { prefix: "/v1", fields: { number: "number" } })],
+    features: [consolePages({ title: "Cases" })],
+  });
+  await ask("POST", "/cases", { as: "root", body: { number: "C-1", suspect: "Moriarty" } });
+
+  const pageOf = async (path: string, as: string) => (await get(path, { as, ...browser })).text;
+
+  assert.match(await pageOf("/cases/1", "root"), /<h1>Case 1<\/h1>\s*<p><bdi>Moriarty<\/bdi><\/p>/);
+  assert.match(await pageOf("/cases/1", "ada"), /<h1>Case 1<\/h1>\s*<\/div>/);
+  assert.match(await pageOf("/v1/cases/1", "ada"), /<h1>Case 1<\/h1>\s*<p><bdi>C-1<\/bdi><\/p>/);
 });
 
 test("names records that refer to each other in a circle, and hides a name that the caller may not read", async (t) => {

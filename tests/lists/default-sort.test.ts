@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import type { Permission } from "../../src/door/auth.ts";
 import { consolePages, documentation } from "../../src/door/features.ts";
 import { csv } from "../../src/door/http.ts";
 import { anyone, defineResource, integer, mount, owner, text } from "../../src/door/index.ts";
@@ -66,6 +67,10 @@ test("orders a list without sort by the declared order, in every format and shap
   assert.deepEqual(titles(plain.json), inOrder);
   assert.match(page.text, /5 on this page, by year, highest first/);
   assert.match(page.text, /aria-sort="descending"/);
+  const sorted = await api.get("/shelves/1/books?sort=title", { headers: { accept: "text/html" } });
+  assert.match(sorted.text, /5 on this page, by title /);
+  const byId = await api.get("/shelves", { headers: { accept: "text/html" } });
+  assert.match(byId.text, /One on this page\s*</);
   assert.deepEqual(
     csv.text
       .trim()
@@ -108,25 +113,29 @@ for (const path of ["/shelves/1/books", "/v1/shelves/1/books", "/shelves/1/books
     assert.deepEqual(back.json, second.json);
   });
 
-test("leads from the first hundred expanded records to the others by id", async (t) => {
-  const api = await ownService(t, {
-    mounts: [mount(shelf, { permission: anyone, expand: { books: manyBooks } }), manyBooks],
+for (const defaultSort of ["-year,title", "-id", "id"] as const)
+  test(`leads from the first hundred records expanded by ${defaultSort} to the others by id`, async (t) => {
+    const many = mount(
+      defineResource({ name: "book", within: shelf, fields: book.fields, sorts: ["title", "year"], defaultSort }),
+      { permission: anyone, arrays: true },
+    );
+    const api = await ownService(t, {
+      mounts: [mount(shelf, { permission: anyone, expand: { books: many } }), many],
+    });
+    await api.ask("POST", "/shelves", { body: { label: "first" } });
+    const body = Array.from({ length: 103 }, (_, at) => ({ title: `T${at}`, year: 2000 - at }));
+    assert.equal((await api.ask("POST", "/shelves/1/books", { body })).status, 201);
+
+    const { json } = await api.get("/shelves/1?expand=books");
+    const rest = await api.get(json.books_next);
+
+    assert.equal(json.books.length, 100);
+    assert.deepEqual(
+      rest.json.map(({ id }: { id: number }) => id),
+      [101, 102, 103],
+    );
+    assert.equal(json.books_next.includes("sort=id"), defaultSort !== "id");
   });
-  await api.ask("POST", "/shelves", { body: { label: "first" } });
-  const body = Array.from({ length: 103 }, (_, at) => ({ title: `T${at}`, year: 2000 - at }));
-  assert.equal((await api.ask("POST", "/shelves/1/books", { body })).status, 201);
-
-  const { json } = await api.get("/shelves/1?expand=books");
-  const rest = await api.get(json.books_next);
-
-  assert.equal(json.books.length, 100);
-  assert.deepEqual(
-    rest.json.map(({ id }: { id: number }) => id),
-    [101, 102, 103],
-  );
-});
-
-const manyBooks = mount(book, { permission: anyone, arrays: true });
 
 test("does not announce a deprecated field to a caller who asked for no order", async (t) => {
   const deprecated = { since: "2026-01-01" } as const;
@@ -143,53 +152,91 @@ test("does not announce a deprecated field to a caller who asked for no order", 
 });
 
 test("describes the order in OpenAPI, for the address and for QUERY", async (t) => {
+  const latest = defineResource({ name: "latest", plural: "latest", fields: book.fields, defaultSort: "-id" });
   const api = await ownService(t, {
-    mounts: [shelves, books],
+    mounts: [shelves, books, mount(latest, { permission: anyone })],
     features: [documentation({ title: "Library", version: "1" })],
   });
 
   const { json } = await api.get("/openapi.json");
 
-  const { parameters } = json.paths["/shelves/{shelf_id}/books"].get;
-  const sort = parameters.find(({ name }: { name: string }) => name === "sort");
-  assert.deepEqual(sort.schema.default, ["-year", "title"]);
-  assert.deepEqual(collectDefaults(json.components.schemas, "sort"), ["-year,title"]);
-  const ofShelves = json.paths["/shelves"].get.parameters.find(({ name }: { name: string }) => name === "sort");
-  assert.equal("default" in ofShelves.schema, false);
+  const orderOf = (path: string) =>
+    json.paths[path].get.parameters.find(({ name }: { name: string }) => name === "sort").schema;
+  assert.deepEqual(orderOf("/shelves/{shelf_id}/books").default, ["-year", "title"]);
+  assert.deepEqual(orderOf("/latest").default, ["-id"]);
+  assert.equal("default" in orderOf("/shelves"), false);
+  assert.deepEqual(collectDefaults(json.components.schemas, "sort"), ["-year,title", "-id"]);
 });
 
 function collectDefaults(
   schemas: Record<string, { properties?: Record<string, { default?: unknown }> }>,
   name: string,
 ) {
-  return Object.values(schemas).flatMap(({ properties }) => properties?.[name]?.default ?? []);
+  const found = Object.values(schemas).flatMap(({ properties }) => properties?.[name] ?? []);
+  return found.flatMap((schema) => ("default" in schema ? [schema.default] : []));
 }
 
 test("serves the declared order by an index, also for the rows of one owner", () => {
-  const note = defineResource({
+  const declaration = {
     name: "note",
-    fields: { owner_id: integer(), line: text({ maxLength: 50 }), year: integer() },
-    sorts: ["line", "year"],
-    defaultSort: "year,line",
+    fields: { owner_id: integer(), team_id: integer(), line: text({ maxLength: 50 }), year: integer() },
+    sorts: ["line", "year", "owner_id"],
+  } as const;
+  const narrowedBy = (column: "id"): Permission<"id"> => ({
+    name: "some",
+    narrows: ["list"],
+    columns: [column],
+    decide: () => ({ only: { column, operator: "eq", value: 1 } }),
   });
+  const sorting = ["line,id", "year,id", "owner_id,id"];
+  const rows: readonly (readonly [defaultSort: string, narrowed: string | null, longer: string[]])[] = [
+    ["id", null, []],
+    ["-year", null, []],
+    ["-year,line", null, []],
+    ["year,line", null, ["year,line,id"]],
+    ["-year,-line", null, ["year,line,id"]],
+    ["id", "team_id", []],
+    ["id", "owner_id", []],
+    ["year,line", "owner_id", ["year,line,id", "owner_id,year,line,id"]],
+    ["year", "owner_id", ["owner_id,year,id"]],
+    ["owner_id,line", "owner_id", ["owner_id,line,id"]],
+    ["year,line", "id", ["year,line,id"]],
+  ];
+  for (const [defaultSort, narrowed, longer] of rows) {
+    const permission = narrowed === null ? anyone : narrowedBy(narrowed as "id");
+    const { indexes } = mount(defineResource({ ...declaration, defaultSort: defaultSort as "id" }), {
+      permission,
+    }).collection;
+    const found = indexes!.map((index) => index.join());
+    assert.deepEqual(found.toSorted(), [...sorting, ...longer].toSorted(), `${defaultSort} ${narrowed}`);
+  }
 
-  const { indexes } = mount(note, { permission: owner("owner_id") }).collection;
-
-  assert.ok(indexes!.some((index) => index.join() === "year,line,id"));
-  assert.ok(indexes!.some((index) => index.join() === "owner_id,year,line,id"));
-  const shapes = collectShapes(mount(note, { permission: owner("owner_id") }), null);
-  assert.ok(shapes.some(({ title, isServed }) => title === "by year,line, own owner_id" && isServed));
-  const mixed = defineResource({
-    name: "mix",
-    fields: note.fields,
-    sorts: ["line", "year"],
-    defaultSort: "-year,line",
+  const nested = mount(defineResource({ ...declaration, within: shelf, defaultSort: "year,line" }), {
+    permission: anyone,
   });
-  assert.ok(!mount(mixed, { permission: anyone }).collection.indexes!.some(({ length }) => length > 2));
+  assert.ok(nested.collection.indexes!.some((index) => index.join() === "shelf_id,year,line,id"));
+});
+
+test("names each list that an index serves once, also in the declared order", () => {
+  const titlesOf = (defaultSort: "id"): readonly string[] => {
+    const note = defineResource({
+      name: "note",
+      fields: { owner_id: integer(), line: text({ maxLength: 50 }), year: integer() },
+      sorts: ["line", "year"],
+      defaultSort,
+    });
+    const shapes = collectShapes(mount(note, { permission: owner("owner_id") }), null);
+    return shapes.filter(({ isServed }) => isServed).map(({ title }) => title);
+  };
+  for (const defaultSort of ["id", "-id", "year", "-year", "-year,-id", "year,line"]) {
+    const titles = titlesOf(defaultSort as "id");
+    assert.equal(new Set(titles).size, titles.length, defaultSort);
+  }
+  assert.ok(titlesOf("year,line" as "id").includes("by year,line, own owner_id"));
 });
 
 test("refuses a default order that lists cannot have, with its place and the fix", () => {
-  const declare = (defaultSort: string): void => {
+  const declare = (defaultSort: unknown): void => {
     defineResource({
       name: "book",
       fields: { title: text({ maxLength: 100 }), year: integer() },
@@ -197,7 +244,7 @@ test("refuses a default order that lists cannot have, with its place and the fix
       defaultSort: defaultSort as "title",
     });
   };
-  const rows: readonly (readonly [defaultSort: string, message: string])[] = [
+  const rows: readonly (readonly [defaultSort: unknown, message: string])[] = [
     ["-year", "resource book: defaultSort: lists cannot be sorted by year; add it to sorts, or name another field"],
     ["titel", "resource book: defaultSort: there is no sort titel; did you mean title?"],
     ["title,-titel", "resource book: defaultSort: there is no sort titel; did you mean title?"],
@@ -205,6 +252,7 @@ test("refuses a default order that lists cannot have, with its place and the fix
     ["id,-id", "resource book: defaultSort: id is named twice; leave one of them out"],
     ["", 'resource book: defaultSort: there is no sort ""; there are id, title'],
     ["title, year", 'resource book: defaultSort: there is no sort " year"; there are id, title'],
+    [["title"], 'resource book: defaultSort is a list; it has to be a text, like "-created_at"'],
     ["--title", "resource book: defaultSort: there is no sort -title; did you mean title?"],
   ];
 
@@ -212,7 +260,7 @@ test("refuses a default order that lists cannot have, with its place and the fix
     assert.throws(
       () => declare(defaultSort),
       (error) => error instanceof DeclarationError && error.mistakes.join("\n") === message,
-      defaultSort,
+      String(defaultSort),
     );
   for (const sound of ["title", "-title", "-id", "title,-id"]) declare(sound);
 });

@@ -12,18 +12,19 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import { DeclarationError, olderShape, references } from "../../src/door/resources.ts";
+import { DeclarationError, jsonSchema, olderShape, references, standardSchema } from "../../src/door/resources.ts";
 import { ownService } from "../harness/own-service.ts";
 
 const loan = defineResource({
   name: "loan",
   fields: {
     due_at: dateTime({ label: "Due", description: "The last day." }),
-    state: enumeration(["in_work", "done"], {
+    state: enumeration(["in_work", "done", "lost"], {
       label: "State",
       labels: { in_work: "In work", done: "Done" },
       default: "in_work",
     }),
+    size: standardSchema(jsonSchema({ type: "string", enum: ["small", "large"] }), { default: "small" }),
     book_id: reference("books", { label: "Book", optional: true }),
   },
   computed: { days: { as: integer({ label: "Days" }), from: () => 1 } },
@@ -54,13 +55,18 @@ test("gives the words of fields, enumerations and resources to OpenAPI, as title
     [properties.state.title, properties.state.description],
     ["State", "`in_work`: In work; `done`: Done."],
   );
-  assert.deepEqual(properties.state.enum, ["in_work", "done"]);
+  assert.deepEqual(properties.state.enum, ["in_work", "done", "lost"]);
+  assert.equal("description" in properties.size, false);
   assert.deepEqual([properties.book_id.title, properties.days.title], ["Book", "Days"]);
   assert.deepEqual(
     [schemas.LoanDraft.properties.due_at.title, schemas.LoanPatch.properties.state.title],
     ["Due", "State"],
   );
   assert.equal("title" in schemas.Book, false);
+  assert.deepEqual(
+    Object.keys(schemas.Book.properties.title).filter((key) => /title|description/.test(key)),
+    [],
+  );
   assert.equal(older.resource.labelField, "work_id");
 });
 
@@ -101,6 +107,11 @@ test("refuses words that no page can show, with their place and the fix", () => 
       () => declare({}, { label: "" }),
       /field due_at: date-time: label is ''; it has to be a word, without white space/,
     ],
+    [
+      () => declare({}, { label: " Due" }),
+      /field due_at: date-time: label is ' Due'; it has to be a word, without white space/,
+    ],
+    [() => declare({}, { label: "\ud800" }), /field due_at: date-time: label is .*; it has to be one line/],
     [() => declare({}, { label: "Due\nat" }), /field due_at: date-time: label is .*; it has to be one line/],
     [() => declare({}, { label: 7 }), /field due_at: date-time: label is 7; it has to be a text, like "Due at"/],
     [
@@ -132,6 +143,11 @@ test("refuses words that no page can show, with their place and the fix", () => 
       () => declare({ labelField: "meta" }),
       /labelField: meta has no short value that names a record; name another field$/,
     ],
+    [
+      () => declare({ computed: { whole: { as: json(), from: () => 1 } }, labelField: "whole" }),
+      /^resource loan: labelField: whole has no short value that names a record; name another field$/,
+    ],
+    [() => declare({ fields: { title: 7 }, labelField: "title" }), /^resource loan: field title/],
     [
       () => declare({ labelField: "tags" }),
       /labelField: tags has no short value that names a record; name another field$/,

@@ -1,9 +1,11 @@
 // Takes the place of `node:test` in the process that tries the changes, because that process runs each test many times.
 
 /** The parameters of a test. */
-interface CollectedContext {
+export interface CollectedContext {
   readonly name: string;
   after(work: () => unknown): void;
+  /** Runs a part of the test. */
+  test(title: string, run: (t: CollectedContext) => unknown): Promise<void>;
 }
 
 interface CollectedTest {

@@ -185,13 +185,13 @@ const setsOnPostgres: Selected = {
 
 /** The conditions of the order of a list without `sort`. */
 const orders: Selected = {
-  tests: ["tests/lists/default-sort.test.ts"],
+  tests: ["tests/lists/default-sort.test.ts", "tests/lists/lists.test.ts"],
   files: {
     "src/resource/default-sort.ts": "all",
     "src/resource/resource.ts": { defineResource: /defaultSort/ },
     "src/resource/mistakes.ts": { declarationMembers: /-created_at/ },
     "src/resource/query.ts": { readSort: true },
-    "src/http/declarations/indexes.ts": { chooseIndexes: /usual/, fieldsOfDefaultSort: true, isComparable: true },
+    "src/http/declarations/indexes.ts": { chooseIndexes: /usual/, fieldsOfDefaultSort: true },
     "src/http/mount/older/older.ts": { olderResource: /each\.field/ },
     "src/http/mount/reads/places.ts": { addressOfNext: /formatDefaultSort/ },
     "src/http/mount/shapes.ts": { collectOrders: /usual/, formatOrder: true },
@@ -218,7 +218,6 @@ const labels: Selected = {
     "src/features/openapi/schemas.ts": {
       recordSchema: /label/,
       fieldSchema: /label/,
-      joinSentences: true,
       describeLabels: true,
     },
   },

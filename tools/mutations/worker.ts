@@ -4,7 +4,7 @@
 import { registerHooks } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { begin, collectedTests, end } from "./collected-tests.ts";
+import { begin, collectedTests, end, type CollectedContext } from "./collected-tests.ts";
 import { switchOn, takeReached } from "./switches.ts";
 
 /** The result of a test without a change. */
@@ -48,7 +48,12 @@ async function runTest(at: number, id: number): Promise<string | null> {
   broken.catch(() => undefined);
   switchOn(id);
   try {
-    await Promise.race([body({ name: title, after: (work) => void works.push(work) }), broken]);
+    const context: CollectedContext = {
+      name: title,
+      after: (work) => void works.push(work),
+      test: async (_title, part) => void (await part(context)),
+    };
+    await Promise.race([body(context), broken]);
     return null;
   } catch (error) {
     return `${title}: ${String(error).split("\n")[0]}`;

@@ -2,11 +2,11 @@ import { formatDay, sayDeprecation, type Deprecated } from "../../core/deprecati
 import type { JSONObject } from "./json.ts";
 
 /**
- * Adds a deprecation to a description: the member `deprecated` for tools, and a sentence with the dates for people.
+ * Returns these sentences as a description, and adds a deprecation to it: the member `deprecated` for tools, and a sentence with the dates for people.
  * OpenAPI has no members for the dates. Some tools read `x-sunset`.
  */
-export function withDeprecation(description: string | undefined, going: readonly Deprecated[]): JSONObject {
-  const text = [...(description === undefined ? [] : [description]), ...going.map(sayDeprecation)].join(" ");
+export function withDeprecation(sentences: readonly (string | undefined)[], going: readonly Deprecated[]): JSONObject {
+  const text = [...sentences, ...going.map(sayDeprecation)].filter((each) => each !== undefined).join(" ");
   if (going.length === 0) return text === "" ? {} : { description: text };
   const sunsets = going.flatMap(({ sunset }) => sunset ?? []);
   return {

@@ -70,14 +70,9 @@ function fieldSchema(field: Field): JSONObject {
     // A transient value is not stored, so null could not clear it. It is sent or left out.
     ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
     ...(label === undefined ? {} : { title: label }),
-    ...withDeprecation(joinSentences([text, describeLabels(field), ...describeRules(field)]), going),
+    ...withDeprecation([text, describeLabels(field), ...describeRules(field)], going),
     ...(example === undefined ? {} : { examples: [example] }),
   };
-}
-
-function joinSentences(sentences: readonly (string | undefined)[]): string | undefined {
-  const given = sentences.filter((each) => each !== undefined);
-  return given.length === 0 ? undefined : given.join(" ");
 }
 
 /** Returns the words for people of the values of an enumeration, as one sentence. */

@@ -38,13 +38,12 @@ export function chooseIndexes(
     add(parentColumn, "id");
     // There are only a few rows within one parent, so one further column is enough.
     for (const column of [...named, ...ordered]) if (column !== parentColumn) add(parentColumn, column, "id");
-    if (usual.length > 1) add(parentColumn, ...usual, "id");
+    add(parentColumn, ...usual, "id");
     return [...indexes.values()];
   }
   for (const column of ordered) add(column, "id");
   if (usual.length > 1) add(...usual, "id");
-  for (const owner of narrowedBy)
-    if (usual.length > 0 && !usual.includes(owner) && isComparable(columns, owner)) add(owner, ...usual, "id");
+  for (const owner of narrowedBy) if (usual.length > 0 && ![...usual, "id"].includes(owner)) add(owner, ...usual, "id");
   for (const column of named) {
     add(column, "id");
     if (!isShared(columns, column)) continue;
@@ -61,10 +60,6 @@ export function chooseIndexes(
 function fieldsOfDefaultSort({ defaultSort }: Resource): readonly string[] {
   const sorted = defaultSort.filter(({ field }) => field !== "id");
   return sorted.every(({ descending }) => descending === sorted[0]!.descending) ? sorted.map(({ field }) => field) : [];
-}
-
-function isComparable(columns: readonly Column[], name: string): boolean {
-  return columns.some((column) => column.name === name && column.type !== "json");
 }
 
 /** Returns true if many rows share a value, so that an order within them is useful. */

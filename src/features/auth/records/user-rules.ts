@@ -31,12 +31,12 @@ export function putRules<F extends RuledFields>(
 ): F {
   const { write } = name;
   const ofName = { ...readingRule(name), ...(write === undefined ? {} : { write: exempt(write, write) }) };
-  const { write: ofUsername } = rulesOfLogin(username, isShared);
+  // A username is never shown.
+  const { read: _, ...ofUsername } = rulesOfLogin(username, isShared);
   const ruled: Partial<Record<keyof RuledFields, Field>> = {
     name: withRules(fields.name, ofName),
     email: withRules(fields.email, rulesOfLogin(email, isShared)),
-    // A username is never shown.
-    username: withRules(fields.username, ofUsername === undefined ? {} : { write: ofUsername }),
+    username: withRules(fields.username, ofUsername),
   };
   for (const each of ofLogins)
     if (isShared && fields[each] !== undefined) ruled[each] = withRules(fields[each], { write: ofOthers });

@@ -141,7 +141,6 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
     scans: true,
   });
   const isShared = (permissions.replace ?? permissions.update) !== undefined;
-  if (Object.keys(rules).length === 0 && !isShared) return resource;
   return Object.freeze(
     markWithParts({ ...resource, fields: Object.freeze(putRules(resource.fields, rules, isShared)) }),
   );

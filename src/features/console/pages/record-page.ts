@@ -74,8 +74,9 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: R
 
 function drawLabel({ site, labels }: Drawing, resource: Resource, record: RecordValues): PageContent {
   const label = findLabelField(resource);
-  const value = label === null ? null : record[label];
-  const to = label === null ? null : referredBy(site, resource.fields[label]!);
+  if (label === null) return "";
+  const value = record[label];
+  const to = referredBy(site, resource.fields[label]!);
   const name = to === null ? value : labels.get(to.path)?.get(value as string);
   return typeof name === "string" ? html`<p><bdi>${excerptText(name, inCell.characters)}</bdi></p>` : "";
 }

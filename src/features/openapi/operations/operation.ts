@@ -53,7 +53,7 @@ export function buildOperation(
   return {
     tags: [tag],
     summary,
-    ...withDeprecation(access === "open" ? undefined : `Who may: ${access.name}.`, endpoint.deprecations ?? []),
+    ...withDeprecation(access === "open" ? [] : [`Who may: ${access.name}.`], endpoint.deprecations ?? []),
     operationId,
     security: buildSecurity(endpoint, security),
     ...(parameters.length === 0 ? {} : { parameters }),

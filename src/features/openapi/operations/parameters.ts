@@ -186,7 +186,7 @@ function collectDeprecations({ deprecations }: Resource, name: string): readonly
 
 function filterParameter(field: string, operator: Operator, declared: Field, going: readonly Deprecated[]): JSONObject {
   const { description, ...rest } = plainFilter(field, operator, declared);
-  return { ...rest, ...withDeprecation(String(description), going) };
+  return { ...rest, ...withDeprecation([String(description)], going) };
 }
 
 function plainFilter(field: string, operator: Operator, declared: Field): JSONObject {
