@@ -194,8 +194,8 @@ const checks: Readonly<Record<string, Check>> = {
     commands: [build, tests("tools/soak/soak.test.ts")],
   },
   docs: {
-    about: "Builds the searchable site of the docs in tools/site/generated/site.",
-    commands: [install("site"), ["node", "tools/site/build.ts"]],
+    about: "Builds the searchable site of the docs in tools/site/generated/site, and asks its search ten questions.",
+    commands: [install("site"), ["node", "tools/site/build.ts"], tests("tools/site/search.test.ts")],
   },
   reference: {
     about: "Builds the API reference with typedoc.",
