@@ -14,7 +14,6 @@ export function aListOfSets(value: unknown): string | null {
 /** Returns the mistakes in `unique`. */
 export function uniqueMistakes(declaration: ResourceDeclaration<Fields>): readonly string[] {
   const sets: readonly (readonly string[])[] = declaration.unique ?? [];
-  if (aListOfSets(sets) !== null) return [];
   const written = sets.map((set) => set.toSorted().join());
   return sets.flatMap((set, at) => {
     const found =
@@ -44,7 +43,7 @@ function setMistakes(set: readonly string[], declaration: ResourceDeclaration<Fi
 /** Returns true if all fields of a set have the same rule, for reading and writing, or if none has one. */
 function haveOneRule(set: readonly string[], fields: Fields): boolean {
   const rules = set
-    .filter((name) => Object.hasOwn(fields, name) && shapeMistakes(fields[name]).length === 0)
+    .filter((name) => shapeMistakes(fields[name]).length === 0)
     .flatMap((name) => [fields[name]!.options.read, fields[name]!.options.write]);
   return new Set(rules).size <= 1;
 }

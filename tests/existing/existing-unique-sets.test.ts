@@ -3,6 +3,7 @@ import { anyone, defineResource, integer, mount, Secret, text } from "../../src/
 import { inspectPostgres, inspectSQLite } from "../../src/door/stores.ts";
 import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
 import { onBoth, type Before } from "../harness/existing.ts";
+import type { OwnAnswer } from "../harness/own-service.ts";
 
 const members = mount(
   defineResource({
@@ -56,6 +57,7 @@ for (const [how, made] of [
 
 for (const [what, made] of [
   ["no unique index", table("", 'CREATE INDEX plain ON team_members (team, "userId");')],
+  ["a unique index over other columns", table("", "CREATE UNIQUE INDEX other ON team_members (team, role);")],
   ["a unique index over more columns", table("", 'CREATE UNIQUE INDEX more ON team_members (team, "userId", role);')],
   [
     "a unique index over some rows",
@@ -96,6 +98,53 @@ onBoth(
     assert.deepEqual(sets, ["note,user_id", "team,user_id"]);
   },
 );
+
+onBoth("declares no set with `db inspect` if a table has none", table(", code text UNIQUE"), async (before) => {
+  assert.doesNotMatch(formatDeclarations(await inspectTables(before)), /^  unique:/m);
+});
+
+const roleIndex = "CREATE UNIQUE INDEX role ON team_members (role);";
+
+const pointersOf = ({ status, json }: OwnAnswer): readonly unknown[] => [
+  status,
+  ...(json.errors ?? []).map(({ pointer }: { pointer: string }) => pointer),
+];
+
+onBoth("names the field of another unique index", table("", uniqueIndex + roleIndex), async ({ serve }) => {
+  const { ask } = await serve(members);
+  await ask("POST", "/members", { body: { user_id: 1, team: "a", role: "owner" } });
+
+  const refused = await ask("POST", "/members", { body: { user_id: 2, team: "a", role: "owner" } });
+
+  assert.deepEqual(pointersOf(refused), [409, "/role"]);
+});
+
+onBoth(
+  "names the record of an array for a unique index over a column that is not declared",
+  table(', slot integer DEFAULT 1 UNIQUE, CHECK (slot + "userId" < 100)', uniqueIndex),
+  async ({ serve }) => {
+    const { ask } = await serve(members);
+
+    const refused = await ask("POST", "/members", { body: [{ user_id: 3 }, { user_id: 4 }] });
+
+    assert.deepEqual(pointersOf(refused), [409, "/1"]);
+    assert.notEqual((await ask("POST", "/members", { body: [{ user_id: 3 }, { user_id: 500 }] })).json.code, "taken");
+  },
+);
+
+onBoth("takes the index of a set for no unique field", table("", uniqueIndex + roleIndex), async ({ serve }) => {
+  const fields = { user_id: integer(), team: text({ maxLength: 20, optional: true }), role: text({ optional: true }) };
+  const serveWith = (more: object): ReturnType<typeof serve> => {
+    const declaration = { name: "member", table: "team_members", columns: { user_id: "userId" } } as const;
+    return serve(mount(defineResource({ ...declaration, fields: { ...fields, ...more } }), { permission: anyone }));
+  };
+
+  await assert.rejects(
+    serveWith({ team: text({ maxLength: 20, optional: true, unique: true }) }),
+    /team is declared unique, but team_members.team has no unique index/,
+  );
+  await serveWith({ role: text({ optional: true, unique: true }) });
+});
 
 function inspectTables({ engine, url }: Before): ReturnType<typeof inspectPostgres> {
   return engine === "sqlite" ? inspectSQLite(url.replace("sqlite:", "")) : inspectPostgres(new Secret(url));

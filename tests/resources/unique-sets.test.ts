@@ -202,6 +202,35 @@ onBoth("names no field of a set that the caller may not read", "SELECT 1", async
   assert.deepEqual(issues(seen), [409, "taken", "/budget taken", "/bonus taken"]);
 });
 
+onBoth("names the fields of the set, or the unique field, that a record breaks", "SELECT 1", async (made) => {
+  const seat = defineResource({
+    name: "seat",
+    fields: { hall: text(), row: integer(), place: integer(), code: text({ unique: true }) },
+    unique: [
+      ["hall", "row"],
+      ["row", "place"],
+    ],
+  });
+  const { ask } = await made.serve(mount(seat, { permission: anyone, arrays: true }));
+  const send = (hall: string, row: number, place: number, code: string): Promise<OwnAnswer> =>
+    ask("POST", "/seats", { body: { hall, row, place, code } });
+  await send("a", 1, 1, "a11");
+
+  const [first, second, alone] = [
+    await send("a", 1, 2, "a12"),
+    await send("b", 1, 1, "b11"),
+    await send("b", 2, 2, "a11"),
+  ];
+
+  assert.deepEqual(issues(first), [409, "taken", "/hall taken", "/row taken"]);
+  assert.deepEqual(issues(second), [409, "taken", "/row taken", "/place taken"]);
+  assert.deepEqual(issues(alone), [409, "taken", "/code taken"]);
+  const inArray = await ask("POST", "/seats", { body: [{ hall: "c", row: 3, place: 3, code: "a11" }] });
+  assert.deepEqual(issues(inArray), [409, "taken", "/0/code taken"]);
+  assert.equal(first.json.errors[0].detail, "These values together are already taken.");
+  assert.equal(alone.json.errors[0].detail, "This value is already taken.");
+});
+
 test("refuses a set of columns that a collection does not have", async () => {
   const columns = [
     { name: "hall", type: "text" },
@@ -210,6 +239,9 @@ test("refuses a set of columns that a collection does not have", async () => {
   const rows: readonly (readonly [uniques: unknown, message: RegExp])[] = [
     [[["hall", "numbre"]], /uniques names the column numbre, which does not exist; did you mean number\?/],
     [[["hall"]], /uniques is a list; it has to be a list of lists of at least two columns/],
+    [[["hall", 7]], /uniques is a list; it has to be a list of lists of at least two columns/],
+    [["hall"], /uniques is a list; it has to be a list of lists of at least two columns/],
+    ["hall", /uniques is a text; it has to be a list of lists of at least two columns/],
   ];
 
   for (const [uniques, message] of rows) {
@@ -222,12 +254,26 @@ test("refuses a set of columns that a collection does not have", async () => {
       }),
       message,
     );
-    await assert.rejects(store.open([collection]), /unique set \(hall, numbre\) names a column|uniques is a list/);
+    await assert.rejects(
+      store.open([collection]),
+      /unique set \(hall, numbre\) names a column|uniques is a (?:list|text)/,
+    );
   }
+  const uniques = [["hall", "number"]];
+  const collection = { name: "lockers", key: "integer", columns, uniques, indexes: [["hall"]] } as const;
+  const service = await createService({
+    store: sqliteStore({ path: ":memory:" }),
+    features: [defineFeature({ name: "lockers", setUp: () => ({ offer: null, collections: [collection] }) })],
+    observe: null,
+  });
+  const write = async (hall: string, number: number) =>
+    (await service.store.write({ changes: [{ kind: "insert", collection, values: { hall, number } }] })).kind;
+  assert.deepEqual([await write("a", 1), await write("a", 2), await write("a", 2)], ["written", "written", "taken"]);
+  await service.close();
 });
 
 test("refuses sets that no index can keep, with their place and the fix", () => {
-  const declare = (unique: unknown): void => {
+  const declare = (unique: unknown, more: object = {}): void => {
     const project = defineResource({ name: "project", fields: { name: text() } });
     defineResource({
       name: "note",
@@ -244,6 +290,7 @@ test("refuses sets that no index can keep, with their place and the fix", () => 
       },
       computed: { length: { as: integer(), from: ({ line }) => line.length } },
       unique: unique as [["line", "user_id"]],
+      ...more,
     });
   };
   const notStored = "so it cannot be in a set; leave it out";
@@ -257,7 +304,9 @@ test("refuses sets that no index can keep, with their place and the fix", () => 
       [["line"]],
       "unique [line]: a set has at least two fields; for this one alone, write unique: true at the field line",
     ],
+    [[["line", 7]], 'unique is a list; it has to be a list of sets of fields, like [["user_id", "project_id"]]'],
     [[["line", "user"]], "unique [line, user]: user is no field; did you mean user_id?"],
+    [[["line", "projct_id"]], "unique [line, projct_id]: projct_id is no field; did you mean project_id?"],
     [[["line", "line"]], "unique [line, line]: line is named twice; leave one of them out"],
     [[["id", "line"]], "unique [id, line]: id is unique by itself; leave the set out"],
     [[["line", "length"]], `unique [line, length]: length is computed and not stored, ${notStored}`],
@@ -284,6 +333,16 @@ test("refuses sets that no index can keep, with their place and the fix", () => 
         return true;
       },
     );
+  const alone = { within: undefined, computed: {} };
+  assert.throws(
+    () => declare([["line", "project_id"]], alone),
+    /unique \[line, project_id\]: project_id is no field; there are line, user_id, [a-z, ]*$/,
+  );
+  const malformed = { ...alone, fields: { line: text(), user_id: 7 } };
+  assert.throws(
+    () => declare([["line", "user_id"]], malformed),
+    (error) => error instanceof DeclarationError && error.mistakes.length === 1 && /user_id/.test(error.message),
+  );
   declare([
     ["project_id", "line"],
     ["line", "user_id"],
@@ -296,9 +355,13 @@ test("serves a list that names every field of a set, and documents the problem",
   const equal = (...columns: string[]): Where => ({
     all: columns.map((column) => ({ column, operator: "eq", value: 1 })),
   });
-  const isServedBy = (where: Where): boolean => isServed({ collection, where, sort: [{ column: "role" }] });
+  const isServedBy = (where: Where, column = "role"): boolean => isServed({ collection, where, sort: [{ column }] });
+  const plain = mount(defineResource({ name: "plain", fields: { line: text() } }), { permission: anyone });
+  const coded = mount(defineResource({ name: "coded", fields: { code: text({ unique: true }) } }), {
+    permission: anyone,
+  });
   const service = await ownService(t, {
-    mounts: [members],
+    mounts: [members, plain, coded],
     features: [documentation({ title: "Teams", version: "1" })],
   });
 
@@ -308,7 +371,20 @@ test("serves a list that names every field of a set, and documents the problem",
   assert.ok(!isServedBy(equal("user_id")));
   const unset: Where = { column: "project_id", operator: "null", value: true };
   assert.ok(!isServedBy({ all: [equal("user_id"), unset] }));
-  assert.match(JSON.stringify(document.paths["/memberships"].post.responses["409"]), /ConflictTaken/);
+  const rows: readonly (readonly [where: Where, sort: string, expected: boolean])[] = [
+    [{ column: "id", operator: "eq", value: 1 }, "role", true],
+    [{ column: "id", operator: "gt", value: 1 }, "role", false],
+    [equal("user_id"), "id", true],
+    [{ column: "user_id", operator: "gt", value: 1 }, "id", false],
+    [unset, "id", true],
+    [{ ...unset, value: false }, "id", false],
+  ];
+  for (const [where, sort, expected] of rows)
+    assert.equal(isServedBy(where, sort), expected, `${JSON.stringify(where)} ${sort}`);
+  const conflictOf = (path: string): string => JSON.stringify(document.paths[path].post.responses["409"] ?? null);
+  assert.match(conflictOf("/memberships"), /ConflictTaken/);
+  assert.match(conflictOf("/codeds"), /ConflictTaken/);
+  assert.doesNotMatch(conflictOf("/plains"), /ConflictTaken/);
 });
 
 test("draws records for tests that differ in every set", () => {

@@ -1,2 +1,70 @@
+/** Changes that no test can notice, with the reason that they share. */
+const reasons: readonly (readonly [reason: string, changes: readonly string[]])[] = [
+  [
+    "The check narrows a type. The members behind it have the same value without it.",
+    [
+      'src/features/console/labels.ts isLine: "multiline" in options && options.multiline === true => options.multiline === true',
+    ],
+  ],
+  [
+    "A member with the value undefined is the same as a missing one: JSON leaves it out, and the code reads both alike.",
+    [
+      "src/features/openapi/schemas.ts fieldSchema: label === undefined => false",
+      "src/store/sql/existing/settle.ts settledAs: set === undefined => false",
+      "src/store/sql/writes/refusals.ts findRefusal: broken.columns === undefined => false",
+      "src/store/sqlite/writes/conflicts.ts takenBy: set === undefined => false",
+    ],
+  ],
+  [
+    "An empty list of sets declares the same as no list.",
+    ["src/http/declarations/collection.ts buildCollection: resource.unique.length === 0 => false"],
+  ],
+  [
+    "Only the order by id has `id` first, and its text is compared with itself.",
+    ['src/http/mount/shapes.ts formatOrder: at === 0 || name !== "id" => name !== "id"'],
+  ],
+  [
+    "Only changes of the service's own tables belong to no record of the array, and the store knows every index of these tables.",
+    ["src/http/mount/writes/record-arrays.ts buildRefusal: isUnknown && owner !== undefined => isUnknown"],
+  ],
+  [
+    "The caller passes only columns of a kind that can be declared.",
+    [
+      'src/service/inspecting/inspect.ts isComparable: !("why" in kind) && kind.type !== "json" => kind.type !== "json"',
+    ],
+  ],
+  [
+    "It saves a query or a look at all rows that finds nothing: NULL equals no value, and a set with a value of the program also has a column that is checked.",
+    [
+      'src/store/sql/migrations/misfits.ts setsTwice: expressions.includes(null) || expressions.includes("NULL") => expressions.includes(null)',
+      'src/store/sql/migrations/misfits.ts setsTwice: expressions.includes(null) || expressions.includes("NULL") => expressions.includes("NULL")',
+      "src/store/sql/migrations/misfits.ts valuesAgainstRules: looked.length === 0 && sets.length === 0 => false",
+      "src/store/sql/migrations/misfits.ts valuesAgainstRules: looked.length === 0 && sets.length === 0 => looked.length === 0",
+    ],
+  ],
+  [
+    "A plan with an unknown source has an obstacle before any value is checked.",
+    [
+      'src/store/sql/migrations/set-checks.ts createSetChecks: !kinds.includes("program") || kinds.includes("sql") || kinds.includes("unknown") => !kinds.includes("program") || kinds.includes("sql")',
+    ],
+  ],
+  [
+    "A row that is read has a value for every column: null if it has none.",
+    ["src/store/sql/migrations/set-checks.ts computeNew: row[source.from] ?? null => row[source.from]"],
+  ],
+  [
+    "A column that gets new values has a source, and that is never a new column.",
+    [
+      'src/store/postgres/table-changes/shadow-column.ts createShadowIndexes: !renamed.has(column) && before.get(column)?.kind === "new" => before.get(column)?.kind === "new"',
+    ],
+  ],
+  [
+    "An index that keeps its old name is made again under its new name.",
+    ["src/store/postgres/table-changes/shadow-column.ts renameColumn: collection.uniques ?? [] => []"],
+  ],
+];
+
 /** Changes that no test can notice, each with the reason. */
-export const equivalent: Readonly<Record<string, string>> = {};
+export const equivalent: Readonly<Record<string, string>> = Object.fromEntries(
+  reasons.flatMap(([reason, changes]) => changes.map((change) => [change, reason])),
+);

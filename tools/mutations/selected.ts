@@ -159,7 +159,7 @@ const sets: Selected = {
       valuesAgainstRules: /sets|isTaken|taken|rows > 0/,
     },
     "src/store/sql/migrations/set-checks.ts": "all",
-    "src/store/sql/schema/definition.ts": { collectIndexes: /unique|set/ },
+    "src/store/sql/schema/definition.ts": { collectIndexes: /unique === null|uniques|\bset\b/ },
     "src/store/sql/writes/refusals.ts": { findRefusal: /broken\.columns/ },
     "src/store/sqlite/writes/conflicts.ts": { takenBy: true },
   },
