@@ -41,8 +41,11 @@ for (const file of entries.filter((entry) => entry !== "cli/latchkey").map((entr
 // Data files. They are in the folder of the chunks that read them.
 for (const file of [
   "core/crypto/common-passwords.bin",
-  "core/html/page.css",
-  "core/html/page.js",
+  "core/html/console.css",
+  "core/html/console.js",
+  "core/html/developer.css",
+  "core/html/developer.js",
+  "core/html/forms.js",
   "core/html/passkeys.js",
 ])
   cpSync(source(file), path.join(target, "chunks", path.basename(file)));

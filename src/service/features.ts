@@ -22,6 +22,7 @@ export interface BuiltInOptions {
   readonly send: SendMail | null;
   readonly outbox: SharedOutbox;
   readonly address: OwnAddress;
+  readonly isForDevelopment: boolean;
 }
 
 /** Makes the built-in features from the settings and the config file. */
@@ -33,6 +34,7 @@ export function builtInFeatures({
   send,
   outbox: { outbox },
   address,
+  isForDevelopment,
 }: BuiltInOptions): BuiltIn {
   const people = createAccounts(settings, config.users);
   const cookies = cookieNames(settings);
@@ -51,7 +53,7 @@ export function builtInFeatures({
     health: health(),
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
-    console: consolePages({ title: about.title }),
+    console: consolePages({ title: about.title, opensAPI: isForDevelopment }),
     "way-in": wayIn(people, about.title, [cookies.session, cookies.access]),
     orders: defineFeature({
       name: "orders",

@@ -115,6 +115,7 @@ export async function assembleLatchkey({
   gatherMetrics: gather,
   over = (below) => below,
   overMail = (below) => below,
+  isForDevelopment = false,
   makeUUID = (draw) => draw(),
 }: LatchkeyOptions): Promise<AssembledLatchkey> {
   let service: Service | null = null;
@@ -123,7 +124,7 @@ export async function assembleLatchkey({
   const send = settings.mail === null ? null : overMail(await createSender(settings.mail));
   const outbox = sharedOutbox();
   const address = ownAddress(settings);
-  const builtIn = builtInFeatures({ settings, config, measured, gather, send, outbox, address });
+  const builtIn = builtInFeatures({ settings, config, measured, gather, send, outbox, address, isForDevelopment });
   const features = chosenFeatures(settings, builtIn, config, outbox);
   const options: ServiceOptions = {
     name: serviceName,

@@ -30,11 +30,13 @@ export interface LatchkeyOptions {
   readonly over?: (store: Store) => Store;
   /** Wraps the sender of mails, if mail is on. Default: no wrapper. */
   readonly overMail?: (send: SendMail) => SendMail;
+  /** True if the service runs for its developer, as `latchkey dev` does: administrators see the fold "API" open. */
+  readonly isForDevelopment?: boolean;
   /** Makes the ids of new records with UUIDs, as in `createService`. Default: `draw`. */
   readonly makeUUID?: (draw: () => string) => string;
 }
 
-const members: Readonly<Record<keyof LatchkeyOptions, "object" | "function" | "text" | "any">> = {
+const members: Readonly<Record<keyof LatchkeyOptions, "object" | "function" | "text" | "flag" | "any">> = {
   settings: "object",
   config: "object",
   observe: "any",
@@ -45,9 +47,10 @@ const members: Readonly<Record<keyof LatchkeyOptions, "object" | "function" | "t
   passwordFile: "text",
   over: "function",
   overMail: "function",
+  isForDevelopment: "flag",
   makeUUID: "function",
 };
-const kinds = { object: "object", function: "function", text: "string" } as const;
+const kinds = { object: "object", function: "function", text: "string", flag: "boolean" } as const;
 
 /** Throws `ConfigError` with all mistakes in the options of a service. */
 export function requireLatchkeyOptions(options: unknown): void {

@@ -53,7 +53,7 @@ test("does not show whether the caller is logged in on a page that checks no cre
   for (const path of ["/nothing", "/livez", "/%zz"]) {
     const page = await api.get(path, headers);
     assert.doesNotMatch(page.text, /Log in<\/a>/, path);
-    assert.match(page.text, /<a href="\/api\/session\/" data-login="\/">Who you are<\/a>/, path);
+    assert.match(page.text, /<a class="btn low" href="\/api\/session\/" data-login="\/">Who you are<\/a>/, path);
   }
   assert.match((await api.get("/users/999", headers)).text, /<bdi>admin<\/bdi>/);
   assert.match((await api.get("/", { accept: "text/html" })).text, />Log in<\/a>/);

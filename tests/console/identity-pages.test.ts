@@ -71,7 +71,7 @@ for (const [title, status, change, method] of [
 
     assert.equal(page.status, status, page.text);
     assert.match(page.headers.get("content-type")!, /^text\/html/);
-    assert.match(page.text, /<span class="path">\/api\/login\/company\/callback<\/span>/);
+    assert.match(page.text, /<code class="path">\/api\/login\/company\/callback<\/code>/);
     const sent = `${page.text} ${JSON.stringify([...page.headers])}`;
     for (const name of ["code", "state"]) assert.ok(!sent.includes(callback.searchParams.get(name)!), name);
     assert.doesNotMatch(page.text, /next=[^"]*callback|name="next" value="[^"]*callback/);

@@ -107,7 +107,7 @@ test("asks at /login/factor for the second factor of the waiting login", async (
 test("links a refused page to the login, with the page as `next`", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session,bearer" } });
   const refused = await api.get("/orders?status=open", page);
-  assert.match(refused.text, /<a href="\/login\?next=%2Forders%3Fstatus%3Dopen">Log in<\/a>/);
+  assert.match(refused.text, /<a class="btn low" href="\/login\?next=%2Forders%3Fstatus%3Dopen">Log in<\/a>/);
 });
 
 test("offers passkeys at a host name, a link to localhost at a loopback address, and nothing at another address", async (t) => {
@@ -187,7 +187,10 @@ test("moves the login page, and every link to it", async (t) => {
 
   assert.equal((await api.get("/login", page)).status, 404);
   assert.match((await api.get("/people/login?next=/orders", page)).text, /name="next" value="\/orders"/);
-  assert.match((await api.get("/orders", page)).text, /<a href="\/people\/login\?next=%2Forders">Log in<\/a>/);
+  assert.match(
+    (await api.get("/orders", page)).text,
+    /<a class="btn low" href="\/people\/login\?next=%2Forders">Log in<\/a>/,
+  );
   assert.match((await api.get("/people/factor", page)).text, /Log in again/);
 });
 

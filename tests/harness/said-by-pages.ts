@@ -33,9 +33,9 @@ export function strangeIn(answer: OwnAnswer, knownWords: ReadonlySet<string>): r
 }
 
 /**
- * Returns true if a word is in the name of the style sheet or the script. These names are computed from the contents.
+ * Returns true if a word is in the name of a style sheet or a script. These names are computed from the contents.
  */
 function isOfAssets(said: string, { text: page }: OwnAnswer): boolean {
-  const names = [...page.matchAll(/\/console\/page\.([0-9a-f]+)\./g)].map(([, name = ""]) => name);
+  const names = [...page.matchAll(/\/console\/[a-z]+\.([0-9a-f]+)\./g)].map(([, name = ""]) => name);
   return names.some((name) => name.includes(said));
 }

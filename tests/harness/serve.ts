@@ -74,12 +74,14 @@ export interface ServeOptions {
   readonly tracer?: Tracer;
   /** Makes the ids of records with UUIDs. Default: random ones. */
   readonly makeUUID?: () => string;
+  /** True for a service as in `latchkey dev`. Default: false. */
+  readonly isForDevelopment?: boolean;
 }
 
 /** Starts a service for one test and stops it with the test. */
 export async function serve(
   t: TestContext,
-  { settings = {}, config = {}, binding, tracer, makeUUID }: ServeOptions = {},
+  { settings = {}, config = {}, binding, tracer, makeUUID, isForDevelopment = false }: ServeOptions = {},
 ): Promise<API> {
   const clock = {
     now: Date.parse("2026-01-31T09:30:00Z"),
@@ -101,6 +103,7 @@ export async function serve(
     now: () => clock.now,
     ...(tracer === undefined ? {} : { tracer }),
     ...(makeUUID === undefined ? {} : { makeUUID }),
+    isForDevelopment,
   });
   const send =
     (binding ?? process.env["LATCHKEY_TEST_BINDING"]) === "node" ? await overSocket(t, service) : throughFetch(service);

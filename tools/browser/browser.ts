@@ -43,6 +43,13 @@ export async function openPage(
   return { page, complaints };
 }
 
+/** Turns on the keys of pages, which are off until a user wants them. Uses the keyboard only. */
+export async function turnOnKeys(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Keyboard" }).press("Enter");
+  await page.getByLabel("Use these keys").press("Space");
+  await page.getByRole("button", { name: "Close" }).press("Enter");
+}
+
 /** The result of a page's `fetch`. */
 export interface Fetched {
   /** Null if the browser gave the page no response. */

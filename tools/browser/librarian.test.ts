@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { libraryConfig, membersWithoutAddresses } from "../../tests/harness/library.ts";
 import { findings } from "./axe.ts";
-import { openPage, startBrowser } from "./browser.ts";
+import { openPage, startBrowser, turnOnKeys } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
 // A librarian lists, reads, renames, expands and chooses members with a mouse, and then with a keyboard. No response
@@ -123,6 +123,7 @@ test("lets a librarian find, rename and choose members with a keyboard", async (
   const { page, complaints, received } = opened;
 
   await page.goto(`${service.address}/users`);
+  await turnOnKeys(page);
   await page.keyboard.press("/");
   await page.keyboard.type("cle");
   await page.keyboard.press("Enter");

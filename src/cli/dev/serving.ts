@@ -55,6 +55,7 @@ export function serveForDev(): void {
         config,
         observe: peopleLog(process.stdout, directory),
         overMail: showingMails(process.stdout),
+        isForDevelopment: true,
         tracer: await openTelemetry(),
         ...(process.stdout.isTTY ? {} : { passwordFile: resolvePasswordFile(settings) }),
       });

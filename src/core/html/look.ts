@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 /** A file for pages. It is next to this module. In a build, it is next to the chunk that contains this module. */
 export interface Asset {
   readonly text: string;
-  /** The file name in its address: `page.0123456789ab.css`. */
+  /** The file name in its address: `console.0123456789ab.css`. */
   readonly name: string;
   readonly type: string;
 }
@@ -12,39 +12,52 @@ export interface Asset {
 /** The look of a service's pages, and the name of the service. */
 export interface Look {
   readonly title: string;
-  /** The address of the logo next to the title. Default: a key. */
+  /** The address of the logo next to the title. Default: the first letter of the title. */
   readonly logo?: string;
   readonly style: Asset;
 }
 
-/** Returns the style of pages, for light and dark mode. Custom rules come last. */
+/** The files of pages. */
+const files = {
+  /** The style of every page, for light and dark mode. */
+  style: "console.css",
+  /** The style of what a programmer reads. It needs the style of every page. */
+  developerStyle: "developer.css",
+  /** The script of every page: times, copying, choices by name, the remembered fold, and keys. */
+  script: "console.js",
+  /** The script that sends forms with methods and content that browsers lack. It needs the script of every page. */
+  forms: "forms.js",
+  /** The script that uses passkeys. It needs the script of every page. */
+  passkeys: "passkeys.js",
+  /** The script that tries requests. It needs the script of every page. */
+  developer: "developer.js",
+} as const;
+
+/** Returns a file of pages. */
+export function pageAsset(file: keyof typeof files): Asset {
+  const found = assets.get(file) ?? read(files[file]);
+  assets.set(file, found);
+  return found;
+}
+
+/** Returns the style of every page. Custom rules come last. */
 export function pageStyle(rules = ""): Asset {
-  style ??= read("page.css");
-  return rules === "" ? style : buildAsset("page", "css", style.text + rules);
-}
-
-/**
- * Returns the script of pages: copying, relative times, keys, and the methods that forms lack. Pages also work without
- * it.
- */
-export function pageScript(): Asset {
-  return (script ??= read("page.js"));
-}
-
-/** Returns the script that uses passkeys. It needs the script of pages. */
-export function passkeyScript(): Asset {
-  return (passkeys ??= read("passkeys.js"));
+  const style = pageAsset("style");
+  return rules === "" ? style : buildAsset("console", "css", style.text + rules);
 }
 
 // Read on first use, because a service that only programs use never needs them.
-let style: Asset | null = null;
-let script: Asset | null = null;
-let passkeys: Asset | null = null;
+const assets = new Map<keyof typeof files, Asset>();
 
-function read(file: "page.css" | "page.js" | "passkeys.js"): Asset {
+function read(file: string): Asset {
   const text = readFileSync(new URL(`./${file}`, import.meta.url), "utf8");
   const [name = "", kind] = file.split(".");
-  return buildAsset(name, kind === "css" ? "css" : "js", text);
+  return buildAsset(name, kind === "css" ? "css" : "js", withoutComments(text));
+}
+
+/** Removes indents, and comments that fill their lines: a browser needs neither. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/^[ \t]*(?:\/\/.*|\/\*(?:(?!\*\/)[^])*\*\/)?[ \t]*(?:\n|$)|^[ \t]+/gm, "");
 }
 
 /** Names a file after its content. A changed file gets a different name, so caches may keep each file for a year. */

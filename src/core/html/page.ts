@@ -7,8 +7,8 @@ export interface Page {
   readonly policy: string;
 }
 
-/** The parts of a page. */
-export interface PageParts {
+/** The common parts of all pages. */
+interface CommonParts {
   /** The title of this page. */
   readonly title: string;
   /** The name of the service. */
@@ -19,93 +19,136 @@ export interface PageParts {
   readonly root: boolean;
   /** The content of the head after the title: style and script. */
   readonly head: PageContent;
-  /**
-   * The steps to this page after the root, outermost first. Each has its text, and its address if the caller can open
-   * it.
-   */
-  readonly crumbs: readonly (readonly [text: string, path: string | null])[];
-  /** The content at the end of the bar. */
-  readonly tools?: PageContent;
-  /** The content between the bar and the main part. */
-  readonly strip?: PageContent;
-  readonly main: PageContent;
-  /** True for a narrow column, in which forms and texts are easier to read. */
-  readonly narrow?: boolean;
-  readonly foot?: PageContent;
-  /** The content after everything else. */
-  readonly rest?: PageContent;
-  /** The logo, instead of the key next to the service's name. */
+  /** The logo, instead of the first letter of the service's name. */
   readonly logo?: string;
+  readonly main: PageContent;
 }
 
-/** Writes a page: the bar with the path to it, the main part, and the footer. */
+/** A link to a path of the service, without its base path. */
+export interface PageLink {
+  readonly text: string;
+  readonly path: string;
+  /** True if the page is this one, or below it. */
+  readonly isCurrent?: boolean;
+}
+
+/** The parts of a page. */
+export interface PageParts extends CommonParts {
+  /** The main lists of the service, in the bar. */
+  readonly nav: { readonly label: string; readonly links: readonly PageLink[] };
+  /** The content at the end of the bar: the user, or the link to the login. */
+  readonly who?: PageContent;
+  /** The pages above this one, outermost first. */
+  readonly crumbs: readonly PageLink[];
+  /** The class of the main part: a narrow column is better for forms and texts. */
+  readonly looks?: "narrow" | "settings";
+  /** The content of the foot, after the name of the service. */
+  readonly foot?: PageContent;
+  /** False for a page without keys. Default: true. */
+  readonly hasKeys?: boolean;
+}
+
+/** Writes a page: the bar, the main part, and the foot. */
 export function writePage(parts: PageParts): string {
-  const { title, service, head, tools, strip, main, foot, rest } = parts;
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="same-origin" />
-        <title>${title} · ${service}</title>
-        <link rel="icon" href="${icon}" />
-        ${head}
-      </head>
-      <body>
-        <a class="skip" href="#main">Skip to content</a>
-        <header class="bar">
-          ${toRoot(parts, html` class="brand"`, html`${renderLogo(parts)} ${service}`)}
-          ${renderCrumbs(parts)}
-          <nav class="tools" aria-label="Console">${tools}</nav>
-        </header>
-        ${strip}
-        <main id="main" tabindex="-1" ${parts.narrow === true ? html` class="narrow"` : ""}>${main}</main>
-        <footer class="foot">${foot}</footer>
-        ${rest}
-      </body>
-    </html> `;
-  return page.toString();
+  const { main, foot, who, looks, nav, hasKeys = true } = parts;
+  return writeDocument(
+    parts,
+    "",
+    html`<header class="bar">
+  ${drawBrand(parts)}
+  ${nav.links.length === 0 ? "" : html`<nav aria-label="${nav.label}"><ul>${drawLinks(parts, nav.links)}</ul></nav>`}
+  ${who}
+</header>
+<main id="main"${looks === undefined ? "" : html` class="${looks}"`} tabindex="-1">
+${parts.crumbs.length === 0 ? "" : html`<nav class="crumbs" aria-label="You are in"><ol>${drawLinks(parts, parts.crumbs)}</ol></nav>`}${main}
+</main>
+<footer class="foot">
+  <p>${parts.service}${hasKeys ? html` <span data-js hidden>· <button class="btn link small" type="button" popovertarget="keys">Keyboard</button></span>` : ""}</p>
+  ${foot}
+</footer>
+${hasKeys ? keys : ""}`,
+  );
 }
 
-const key = html`<circle cx="6.6" cy="10" r="4.1" /><path d="M10.7 10h7.3M15 10v3M18 10v2.2" />`;
-const icon =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='%236474e8' stroke-width='2' stroke-linecap='round'%3E%3Ccircle cx='6.6' cy='10' r='4.1'/%3E%3Cpath d='M10.7 10h7.3M15 10v3M18 10v2.2'/%3E%3C/svg%3E";
-
-function renderLogo({ logo }: PageParts): Markup {
-  if (logo !== undefined) return html`<img src="${logo}" alt="" height="20" />`;
-  return html`<svg
-    viewBox="0 0 20 20"
-    width="20"
-    height="20"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.9"
-    stroke-linecap="round"
-    aria-hidden="true"
-  >
-    ${key}
-  </svg>`;
+/** The parts of a card: a page with one form or one sentence, without a bar. */
+export interface CardParts extends CommonParts {
+  /** The content below the card. */
+  readonly foot?: PageContent;
 }
 
-function toRoot({ basePath, root }: PageParts, attributes: Markup, words: Markup): Markup {
-  return root ? html`<a${attributes} href="${basePath}/">${words}</a>` : html`<span${attributes}>${words}</span>`;
+/** Writes a page with one card, for people who log in or manage their login. */
+export function writeCard(parts: CardParts): string {
+  return writeDocument(
+    parts,
+    html` class="quiet"`,
+    html`<header>${drawBrand(parts)}</header>
+<main id="main" class="card" tabindex="-1">
+${parts.main}
+</main>
+${parts.foot === undefined ? "" : html`<footer>${parts.foot}</footer>`}`,
+  );
 }
 
-function renderCrumbs(parts: PageParts): Markup {
-  const { crumbs, basePath } = parts;
-  const current = html` aria-current="page"`;
-  const steps = crumbs.map(([text, path], at) => {
-    const isLast = at === crumbs.length - 1 ? current : "";
-    return path === null
-      ? html`<li><span${isLast}>${text}</span></li>`
-      : html`<li><a href="${linkTo(basePath + path)}"${isLast}>${text}</a></li>`;
-  });
-  return html`<nav class="crumbs" aria-label="Path">
-    <ol>
-      <li>
-        ${toRoot(parts, crumbs.length === 0 ? current : html``, html`/<span class="vh"> root</span>`)}
-      </li>
-      ${steps}
-    </ol>
-  </nav>`;
+function writeDocument(parts: CommonParts, looks: PageContent, body: Markup): string {
+  const { title, service, head } = parts;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+<meta name="referrer" content="same-origin" />
+<title>${title} · ${service}</title>
+<link rel="icon" href="${drawIcon(service)}" />
+${head}
+</head>
+<body${looks}>
+<a class="skip" href="#main">Skip to content</a>
+${body}
+<p class="said" role="status" data-said></p>
+</body>
+</html>
+`.toString();
 }
+
+/** Returns the first letter of the service's name, which is its mark. */
+function readLetter(service: string): string {
+  const [first] = segmenter.segment(service.trim());
+  return first?.segment.toUpperCase() ?? "";
+}
+
+const segmenter = new Intl.Segmenter();
+
+function drawIcon(service: string): string {
+  const letter = encodeURIComponent(html`${readLetter(service)}`.toString());
+  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 28 28'%3E%3Crect width='28' height='28' rx='7' fill='%233a4bbd'/%3E%3Ctext x='14' y='20' text-anchor='middle' font-family='system-ui,sans-serif' font-size='17' font-weight='700' fill='%23fff'%3E${letter}%3C/text%3E%3C/svg%3E`;
+}
+
+function drawBrand({ basePath, root, service, logo }: CommonParts): Markup {
+  const mark =
+    logo === undefined
+      ? html`<span class="mark" aria-hidden="true">${readLetter(service)}</span>`
+      : html`<img src="${logo}" alt="">`;
+  const words = html`${mark}<span>${service}</span>`;
+  return root ? html`<a class="brand" href="${basePath}/">${words}</a>` : html`<span class="brand">${words}</span>`;
+}
+
+function drawLinks({ basePath }: CommonParts, links: readonly PageLink[]): readonly Markup[] {
+  return links.map(
+    ({ text, path, isCurrent }) =>
+      html`<li><a href="${linkTo(basePath + path)}"${isCurrent === true ? html` aria-current="page"` : ""}>${text}</a></li>`,
+  );
+}
+
+const keys = html`<div class="pop" id="keys" popover role="dialog" aria-labelledby="keys-title">
+  <h2 id="keys-title">Keyboard</h2>
+  <dl class="kv">
+    <div><dt><kbd>/</kbd></dt><dd>Search</dd></div>
+    <div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>Next and previous row</dd></div>
+    <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>Previous and next page</dd></div>
+    <div><dt><kbd>n</kbd> <kbd>e</kbd></dt><dd>New, edit</dd></div>
+    <div><dt><kbd>u</kbd></dt><dd>Up</dd></div>
+    <div><dt><kbd>c</kbd></dt><dd>Copy this request as curl</dd></div>
+  </dl>
+  <label class="pick"><input id="keys-on" type="checkbox"> <span>Use these keys</span></label>
+  <p><button class="btn" type="button" popovertarget="keys" popovertargetaction="hide">Close</button></p>
+</div>`;

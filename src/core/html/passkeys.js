@@ -1,5 +1,5 @@
-// Passkeys on pages (WebAuthn Level 3). Runs after page.js, which sends the forms: this script puts the answer of the
-// authenticator into them first.
+// Passkeys on pages (WebAuthn Level 3). Runs after console.js. Where forms.js sends the forms of the page, this script
+// only puts the answer of the authenticator into them.
 "use strict";
 
 /** Asks the service for a challenge. It is bound to this login only, so it is requested when the user wants it. */
@@ -27,14 +27,28 @@ const reasonOf = ({ name, message }) => {
 
 /** Shows the reason in the form, and moves the focus there. */
 const complain = (form, text) => {
-  const note = document.createElement("p");
-  note.className = "wrong";
-  note.role = "alert";
-  note.tabIndex = -1;
-  note.textContent = text;
+  const note = make("p", { class: "wrong", role: "alert", tabindex: "-1" }, text);
   one(":scope > [role=alert]", form)?.remove();
   form.prepend(note);
   note.focus();
+};
+
+/** Sends a form of hidden fields as JSON, on a page without forms.js. */
+const post = async (form) => {
+  const { path, then } = form.dataset;
+  const fields = [...form.elements].filter(({ name }) => name);
+  const values = fields.map(({ name, value, dataset }) => [name, dataset.type === "json" ? JSON.parse(value) : value]);
+  const reply = await fetch(path, {
+    method: "POST",
+    headers: { Accept: "text/html", "Content-Type": "application/json" },
+    body: JSON.stringify(Object.fromEntries(values)),
+  });
+  if (reply.ok && then !== undefined) return location.assign(then);
+  const page = await pageOf(reply);
+  // The page stays, with everything that was typed.
+  if (!reply.ok) throw new Error(one("main [role=alert], main h1", page)?.textContent ?? `Status ${reply.status}`);
+  display(partsOf(page));
+  one("main h1").focus();
 };
 
 const usePasskey = async (form) => {
@@ -45,13 +59,14 @@ const usePasskey = async (form) => {
   form.setAttribute("aria-busy", "true");
   try {
     credential.value = JSON.stringify(await answerOf(form));
+    if (typeof send === "undefined") await post(form);
   } catch (error) {
     return complain(form, reasonOf(error));
   } finally {
     form.removeAttribute("aria-busy");
   }
-  // page.js reads the fields before this call returns. An answer works once.
-  form.requestSubmit();
+  // forms.js reads the fields before this call returns. An answer works once.
+  if (typeof send !== "undefined") form.requestSubmit();
   credential.value = "";
 };
 

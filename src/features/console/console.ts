@@ -2,7 +2,7 @@ import type { Reply } from "../../core/call/call.ts";
 import { isObject } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import { requireOptions } from "../../core/checking/options.ts";
-import { pageScript, pageStyle, passkeyScript, type Asset } from "../../core/html/look.ts";
+import { pageAsset, pageStyle, type Asset } from "../../core/html/look.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
@@ -55,9 +55,17 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
     name: "console",
     setUp({ basePath, service }) {
       requireOptions(options, consoleOptions);
-      const { title, logo, colors = {}, templates = {}, pages } = options;
+      const { title, logo, colors = {}, templates = {}, pages, opensAPI = false } = options;
       const style = pageStyle(colorRule(colors));
-      const [script, passkeys] = [pageScript(), passkeyScript()];
+      const files = {
+        style,
+        developerStyle: pageAsset("developerStyle"),
+        script: pageAsset("script"),
+        forms: pageAsset("forms"),
+        passkeys: pageAsset("passkeys"),
+        developer: pageAsset("developer"),
+      };
+      const addressOf = ({ name }: Asset): string => `${basePath}/console/${name}`;
       const paths = { ...accountPages, ...pages };
       const site: Site = {
         title,
@@ -83,10 +91,14 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           ...templates,
         },
         assets: {
-          style: `${basePath}/console/${style.name}`,
-          script: `${basePath}/console/${script.name}`,
-          passkeys: `${basePath}/console/${passkeys.name}`,
+          style: addressOf(style),
+          developerStyle: addressOf(files.developerStyle),
+          script: addressOf(files.script),
+          forms: addressOf(files.forms),
+          passkeys: addressOf(files.passkeys),
+          developer: addressOf(files.developer),
         },
+        opensAPI,
         pages: paths,
         facts: service,
       };
@@ -97,7 +109,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
         pages: paths,
         mistakes: (assembled) => [...unservedTemplates(templates, assembled), ...takenPages(paths, assembled)],
         endpoints: [
-          assetEndpoint([style, script, passkeys]),
+          assetEndpoint(Object.values(files)),
           whyEndpoint(service, basePath),
           ...pageEndpoints(paths, service),
           // A well-known address is at the root of an origin, so a service with a base path cannot serve it.

@@ -25,6 +25,8 @@ export interface ConsoleOptions {
    * `/signup`, `/forgot`, `/reset` and `/verify`.
    */
   readonly pages?: Readonly<Partial<AccountPages>>;
+  /** True to open the fold for developers for administrators. `latchkey dev` sets it. Default: false. */
+  readonly opensAPI?: boolean;
   /** Draws the responses of some paths in a custom way, by declared path: `/orders/{id}`. */
   readonly templates?: Readonly<Record<string, Template>>;
 }
@@ -76,6 +78,7 @@ export const consoleOptions: ChecksOf<ConsoleOptions> = {
       ? joinMistakes(membersMistakes(value, Object.fromEntries(pageNames.map((name) => [name, optional(aPage)]))))
       : `it has to be paths of pages, of ${pageNames.join(", ")}`,
   ),
+  opensAPI: optional((value) => (typeof value === "boolean" ? null : "it has to be true or false")),
   templates: optional((value) =>
     isObject(value) && Object.values(value).every((each) => typeof each === "function")
       ? null

@@ -1,4 +1,4 @@
-import type { Markup } from "../../core/html/markup.ts";
+import type { Markup, PageContent } from "../../core/html/markup.ts";
 import type { AccountPages, ServiceFacts } from "../../feature/feature.ts";
 import type { DataBody } from "../../http/request/format.ts";
 import type { Offer, View } from "../../http/request/view.ts";
@@ -10,16 +10,21 @@ import { buildTableName } from "../../resource/tables/table.ts";
 export interface Site {
   /** The name of the service. */
   readonly title: string;
-  /** The URL of an image. Default: the key symbol. */
+  /** The URL of an image. Default: the first letter of the title. */
   readonly logo?: string;
-  /** The URLs of the style and of the scripts. */
-  readonly assets: { readonly style: string; readonly script: string; readonly passkeys: string };
+  /** The URLs of the styles and of the scripts. */
+  readonly assets: Readonly<Record<Asset, string>>;
+  /** True if the fold for developers is open for administrators. */
+  readonly opensAPI: boolean;
   /** The custom templates, by declared path: `/orders/{id}`. */
   readonly templates: Readonly<Record<string, Template>>;
   /** The paths of the pages of accounts. */
   readonly pages: AccountPages;
   facts(): ServiceFacts;
 }
+
+/** A style or a script of pages. */
+export type Asset = "style" | "developerStyle" | "script" | "forms" | "passkeys" | "developer";
 
 /**
  * The names of referenced records, by the path of their resource and their id. Contains only records that the caller
@@ -63,6 +68,18 @@ export interface Drawn {
   readonly main: Markup;
   /** True for a narrow column, which is better for forms and texts. */
   readonly narrow?: boolean;
+  /** False for a page without the fold for developers. Default: true, except on the pages of accounts. */
+  readonly hasStrip?: boolean;
+  /** Set for a card: a page of one form or one sentence, without bar and fold. */
+  readonly card?: Card;
+}
+
+/** The parts of a card apart from its main part. */
+export interface Card {
+  /** The content below the card. */
+  readonly foot?: PageContent;
+  /** Default: the script of every page. */
+  readonly scripts?: readonly Asset[];
 }
 
 /** Draws the responses of one path in a custom way. Returns null to use the built-in page. */

@@ -1,6 +1,6 @@
 import type { Reply } from "../../core/call/call.ts";
 import { requireOptions } from "../../core/checking/options.ts";
-import { pageScript, pageStyle, type Look } from "../../core/html/look.ts";
+import { pageAsset, pageStyle, type Look } from "../../core/html/look.ts";
 import type { Page } from "../../core/html/page.ts";
 import { catalogueWith } from "../../core/problem/catalogue.ts";
 import { problem } from "../../core/problem/problem.ts";
@@ -124,7 +124,8 @@ function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
  * Returns the style or script of the pages. A new content has a new name, so that caches may keep each file for a year.
  */
 function docsAsset({ style }: Look, name: string): Reply | null {
-  const found = [style, pageScript()].find((each) => each.name === name);
+  const others = (["developerStyle", "script", "developer"] as const).map(pageAsset);
+  const found = [style, ...others].find((each) => each.name === name);
   if (found === undefined) return null;
   const { type, text: content } = found;
   return { status: 200, cache: "public", maxAgeSeconds: YEAR_SECONDS, body: { kind: "raw", type, content } };

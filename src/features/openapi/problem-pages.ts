@@ -1,8 +1,9 @@
-import type { Look } from "../../core/html/look.ts";
+import { pageAsset, type Look } from "../../core/html/look.ts";
 import { html, type PageContent } from "../../core/html/markup.ts";
 import { writePage, type Page, type PageParts } from "../../core/html/page.ts";
 import type { CatalogueEntry, Catalogue } from "../../core/problem/catalogue.ts";
 import type { ExtensionMembers } from "../../core/problem/extensions.ts";
+import { docsNav } from "./page/docs-nav.ts";
 import { typeWords } from "./page/prose.ts";
 
 /** The service of a page. */
@@ -37,11 +38,7 @@ export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): 
     </section>
     ${drawExtensions(extensions)}
     <p><a href="${basePath}/problems">All problems</a></p>`;
-  const crumbs = [
-    ["problems", "/problems"],
-    [code, `/problems/${code}`],
-  ] as const;
-  return still(of, { title, crumbs, main });
+  return still(of, { title, crumbs: [{ text: "Problems", path: "/problems" }], main });
 }
 
 /** Lists the extension members with their types. */
@@ -95,7 +92,7 @@ export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
         </tbody>
       </table>
     </div>`;
-  return still(of, { title: "Problems", crumbs: [["problems", "/problems"]], main });
+  return still(of, { title: "Problems", crumbs: [], main });
 }
 
 /** Returns a page without scripts. */
@@ -103,10 +100,12 @@ function still(
   { title: service, logo, style, basePath, root }: PageOf,
   parts: Pick<PageParts, "title" | "crumbs" | "main">,
 ): Page {
-  const head = html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />`;
-  const tools = html`<a href="${basePath}/docs">Docs</a>`;
+  const head = [style, pageAsset("developerStyle")].map(
+    ({ name }) => html`<link rel="stylesheet" href="${basePath}/docs/${name}">`,
+  );
   const of = { service, basePath, root, ...(logo === undefined ? {} : { logo }) };
-  return { html: writePage({ ...parts, ...of, narrow: true, head, tools }), policy };
+  const nav = docsNav("/problems");
+  return { html: writePage({ ...parts, ...of, looks: "narrow", head, nav, hasKeys: false }), policy };
 }
 
 const policy =

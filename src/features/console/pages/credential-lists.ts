@@ -34,7 +34,7 @@ export async function drawSessions(drawing: Drawing, user: string, isOwn: boolea
       const isCurrent = row["current"] === true;
       const end = isCurrent ? "" : await drawEndButton(drawing, `${path}/${String(row["id"])}`, "End");
       return html`<tr>
-        <th scope="row"><bdi title="${String(row["user_agent"] ?? "")}">${describeAgent(row["user_agent"])}</bdi> ${isCurrent ? html`<span class="tag now">current</span>` : ""}</th>
+        <th scope="row"><bdi title="${String(row["user_agent"] ?? "")}">${describeAgent(row["user_agent"])}</bdi> ${isCurrent ? html`<span class="tag accent">current</span>` : ""}</th>
         <td>${String(row["kind"])}</td>
         <td class="mono">${String(row["address"])}</td>
         <td class="nw">${shown(drawing, row, "last_seen_at")}</td>

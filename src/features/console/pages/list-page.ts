@@ -123,10 +123,9 @@ function drawColumnHead({ view }: Drawing, { fields, sorts }: Resource, name: st
   if (!sorts.includes(name)) return column(name, classes);
   const isThis = order?.name === name;
   const next = withParameters(view, { sort: isThis && !order.descending ? `-${name}` : name });
-  const arrow = html` <span aria-hidden="true">${order?.descending === true ? "↓" : "↑"}</span>`;
   const sorted = html` aria-sort="${order?.descending === true ? "descending" : "ascending"}"`;
   return html`<th scope="col" class="${classes}" ${isThis ? sorted : ""}>
-    <a href="${next}">${name}${isThis ? arrow : ""}</a>
+    <a href="${next}">${name}</a>
   </th>`;
 }
 

@@ -169,8 +169,7 @@ function drawOffers(offers: readonly Offer[]): Markup {
   };
   const rows = offers.map((offer) => {
     const says = offer.name === null ? (words[offer.action] ?? offer.action) : formatTitle(offer.name);
-    return html`<dt>${methodTag(offer.method)}</dt>
-      <dd>${says}</dd>`;
+    return html`<div><dt>${methodTag(offer.method)}</dt><dd>${says}</dd></div>`;
   });
   return html`<section>
     <h2>You may</h2>

@@ -108,5 +108,5 @@ function describePlace(carrier: Carrier): string {
 function drawCaller(caller: Readonly<Record<string, unknown>>): Markup {
   const { user, username, role, scheme } = caller;
   const name = isObject(user) ? user["name"] : username;
-  return html`<dl class="kv"><dt>Name</dt><dd><bdi>${String(name)}</bdi></dd><dt>Role</dt><dd>${String(role)}</dd><dt>Scheme</dt><dd>${String(scheme)}</dd></dl>`;
+  return html`<dl class="kv"><div><dt>Name</dt><dd><bdi>${String(name)}</bdi></dd></div><div><dt>Role</dt><dd>${String(role)}</dd></div><div><dt>Scheme</dt><dd>${String(scheme)}</dd></div></dl>`;
 }

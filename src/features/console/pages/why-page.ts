@@ -39,7 +39,7 @@ function isWhy(value: unknown): value is Why {
 function drawSchemes({ schemes }: Why): Markup {
   if (schemes.length === 0)
     return html`<p>None of them. This address is open to every caller and reads no credentials.</p>`;
-  const tones = { accepted: "tag yes", rejected: "tag no", absent: "tag" } as const;
+  const tones = { accepted: "tag good", rejected: "tag bad", absent: "tag" } as const;
   const rows = schemes.map(
     (
       each,

@@ -1,9 +1,10 @@
-import { pageScript, pageStyle, type Look } from "../../../core/html/look.ts";
+import { pageAsset, pageStyle, type Look } from "../../../core/html/look.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import { writePage, type Page } from "../../../core/html/page.ts";
+import { writePage, type Page, type PageLink } from "../../../core/html/page.ts";
 import type { JSONObject } from "../json.ts";
 import { drawEntry, type Contents } from "./contents.ts";
 import { collectMediaTypes, objectAt, collectParameters, resolved, textAt, type Operation } from "./description.ts";
+import { docsNav } from "./docs-nav.ts";
 import { prose, drawShape, typeWords, type DocumentContext } from "./prose.ts";
 import { tryIt } from "./try-it.ts";
 
@@ -42,7 +43,7 @@ export function docsPage(parts: DocsParts, { groups }: Contents): Page {
   const { title, version, description } = objectAt(document["info"]);
   const writing = { document, basePath };
   const sections = groups.map(
-    ({ tag, description, entries }) => html`<section aria-labelledby="${formatTagId(tag)}">
+    ({ tag, description, entries }) => html`<section data-group aria-labelledby="${formatTagId(tag)}">
       <h2 id="${formatTagId(tag)}">${tag}</h2>
       ${description === "" ? "" : html`<p class="dim">${prose(writing, description)}</p>`}
       <ul class="ops wide">${entries}</ul>
@@ -55,8 +56,8 @@ export function docsPage(parts: DocsParts, { groups }: Contents): Page {
       </div>
       <a class="btn" href="${basePath}/openapi.json">OpenAPI document</a>
     </div>
-    ${sections}${drawSchemes(writing)}`;
-  return written(parts, "API", [["docs", "/docs"]], main);
+    ${search}${sections}${drawSchemes(writing)}`;
+  return written(parts, "API", [], main);
 }
 
 /** Returns the page of one operation, with a form to try it. Returns null for an unknown id. */
@@ -66,11 +67,10 @@ export function operationPage(parts: DocsParts, contents: Contents, id: string):
   if (operation === undefined) return null;
   const { method, path, summary, source } = operation;
   const writing = { document, basePath };
-  const main = html`<div class="split docs">
-    <div class="stack far">
-      <p class="only-s small"><a href="#operations">All operations</a></p>
-      <div class="duo try">
+  const main = html`<div class="docs">
+      <div class="duo">
         <div class="stack far">
+          <p class="only-s small"><a href="#operations">All operations</a></p>
           <div class="head">
             <div>
               <h1>${summary}</h1>
@@ -82,20 +82,15 @@ export function operationPage(parts: DocsParts, contents: Contents, id: string):
         </div>
         ${tryIt(writing, operation, parts.who)}
       </div>
-    </div>
     ${drawNavigation(parts, contents, operation)}
   </div>`;
-  const crumbs = [
-    ["docs", "/docs"],
-    [id, `/docs/${id}`],
-  ] as const;
-  return written(parts, summary, crumbs, main);
+  return written(parts, summary, [{ text: "Operations", path: "/docs" }], main);
 }
 
 function written(
   { document, basePath, look, session, who, root = true }: DocsParts,
   title: string,
-  crumbs: readonly (readonly [string, string])[],
+  crumbs: readonly PageLink[],
   main: Markup,
 ): Page {
   const named = textAt(objectAt(document["info"])["title"]);
@@ -107,15 +102,20 @@ function written(
     root,
     crumbs,
     main,
-    head: html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />
-      <script src="${basePath}/docs/${pageScript().name}" defer></script>`,
-    tools:
+    nav: docsNav("/docs"),
+    head: [
+      [style, pageAsset("developerStyle")].map(
+        ({ name }) => html`<link rel="stylesheet" href="${basePath}/docs/${name}">`,
+      ),
+      (["script", "developer"] as const).map(
+        (each) => html`<script src="${basePath}/docs/${pageAsset(each).name}" defer></script>`,
+      ),
+    ],
+    who:
       session === null
         ? ""
-        : html`<a href="${basePath}${session}" ${who === null ? "" : html`data-login="${basePath}${who}"`}>Who you are</a>`,
-    foot: html`<nav aria-label="Service"><a href="${basePath}/docs">Docs</a><a href="${basePath}/openapi.json">OpenAPI</a><a href="${basePath}/problems">Problems</a></nav>`,
+        : html`<a class="btn low" href="${basePath}${session}"${who === null ? "" : html` data-login="${basePath}${who}"`}>Who you are</a>`,
     ...(logo === undefined ? {} : { logo }),
-    rest: html`<p class="said" role="status" data-said></p>`,
   });
   return { html: page, policy };
 }
@@ -134,11 +134,14 @@ function drawNavigation({ basePath }: DocsParts, { groups }: Contents, current: 
         )
       : navigationGroup(tag, "", entries),
   );
-  return html`<nav class="ops" id="operations" aria-label="Operations">${shown}</nav>`;
+  return html`<nav class="ops" id="operations" aria-label="Operations">${search}${shown}</nav>`;
 }
 
+/** The search of the operations. It needs the script. */
+const search = html`<p data-js hidden><label class="vh" for="find">Search the operations</label><input id="find" type="search" placeholder="Search: users, login, delete" autocomplete="off" data-narrow data-key="/"></p>`;
+
 function navigationGroup(tag: string, open: PageContent, entries: PageContent): Markup {
-  return html`<details ${open}><summary>${tag}</summary>
+  return html`<details data-group ${open}><summary>${tag}</summary>
       <ul>${entries}</ul></details>`;
 }
 

@@ -1,54 +1,6 @@
-// The script of pages. Every page also works without it. It adds copy buttons, "2 hours ago", keys, and the methods
-// that HTML forms lack. It writes no HTML: mistakes are shown by the page that the service returns.
+// The forms that a browser cannot send itself: methods that HTML forms lack, JSON, files of records, and choices by name.
+// Runs after console.js. It writes no HTML: mistakes are shown by the page that the service returns.
 "use strict";
-
-const all = (query, within = document) => [...within.querySelectorAll(query)];
-const one = (query, within = document) => within.querySelector(query);
-const said = one("[data-said]");
-let silence;
-const say = (text) => {
-  said.textContent = text;
-  clearTimeout(silence);
-  silence = setTimeout(() => (said.textContent = ""), 4000);
-};
-
-/* Times. The service writes only absolute times, because a cached page would show an outdated "2 hours ago". */
-const words = new Intl.RelativeTimeFormat("en", { numeric: "always" });
-const units = { year: 31557600, month: 2629800, day: 86400, hour: 3600, minute: 60 };
-const ago = (then) => {
-  const seconds = (then - Date.now()) / 1000;
-  const unit = Object.keys(units).find((name) => Math.abs(seconds) >= 1.5 * units[name]);
-  return unit ? words.format(Math.round(seconds / units[unit]), unit) : "just now";
-};
-/* How long this answer took, as the browser measured it. */
-const measure = () => {
-  const [seen] = performance.getEntriesByType("navigation");
-  const place = one("[data-timing]");
-  if (seen && place) place.textContent = `${(seen.responseStart - seen.requestStart).toFixed(1)} ms`;
-};
-
-/** Prepares a page once, and again after its main part was replaced. */
-const furnish = (within) => {
-  for (const form of all("[data-raw]", within)) renew(form);
-  for (const element of all("[data-js]", within)) element.hidden = false;
-  for (const time of all("time[datetime]", within)) {
-    if (time.nextElementSibling?.className === "ago") continue;
-    const span = document.createElement("span");
-    span.className = "ago";
-    span.textContent = ago(Date.parse(time.dateTime));
-    time.after(" ", span);
-  }
-};
-
-const copy = async (button) => {
-  const { text, copy: id } = button.dataset;
-  try {
-    await navigator.clipboard.writeText(text ?? document.getElementById(id).textContent);
-    say("Copied.");
-  } catch {
-    say("The browser did not allow copying. Select the text and copy it.");
-  }
-};
 
 /* Counts the records only on request, because counting may take a while. */
 const count = async (button) => {
@@ -218,20 +170,16 @@ const send = async (form, button) => {
    again after the proof. */
 let paused = null;
 const confirmFirst = (form, button, page) => {
-  paused = { form, button, main: one("main"), answer: one(".answer") };
-  replace(page, form);
+  paused = { form, button, shown: replace(page, form) };
   return send(one("main form[data-confirm]"));
 };
 const sendPaused = () => {
-  const { form, button, main, answer } = paused;
+  const { form, button, shown } = paused;
   paused = null;
-  for (const [place, each] of waiting) if (main.contains(each)) waiting.delete(place);
-  one("main").replaceWith(main);
-  one(".answer").replaceWith(answer);
+  for (const [place, each] of waiting) if (shown.parts.some((part) => part.contains(each))) waiting.delete(place);
+  display(shown);
   return send(form, button);
 };
-
-const pageOf = async (reply) => new DOMParser().parseFromString(await reply.text(), "text/html");
 
 /* Forms with typed input that are not sent when another form is sent. Each replaces the empty form in the next page
    that contains it. */
@@ -241,8 +189,7 @@ const isTyped = (form) =>
   one("[data-several][data-again]", form) || all("input:not([type=hidden]), select, textarea", form).some(isChanged);
 const replace = (page, sent) => {
   for (const form of all("main form[data-path]")) if (form !== sent && isTyped(form)) waiting.set(placeOf(form), form);
-  one("main").replaceWith(one("main", page));
-  one(".answer").replaceWith(one(".answer", page));
+  const before = display(partsOf(page));
   for (const form of all("main form[data-path]")) {
     const typed = waiting.get(placeOf(form));
     if (typed === undefined) continue;
@@ -250,8 +197,9 @@ const replace = (page, sent) => {
     form.replaceWith(typed);
     if (typed.closest("details.more") !== null) typed.closest("details.more").open = true;
   }
-  furnish(document);
+  for (const form of all("[data-raw]")) renew(form);
   (one("main [autofocus]") ?? one("main [role=alert]") ?? one("main")).focus();
+  return before;
 };
 
 /**
@@ -305,7 +253,7 @@ const showNote = (form, page, status) => {
   note.className = "note bad";
   note.role = "alert";
   note.tabIndex = -1;
-  for (const part of all("h1, .head p, main > section p, .note li", page)) {
+  for (const part of all("main h1, .head p, .lead, main > section p, .note li", page)) {
     const line = document.createElement("p");
     line.textContent = part.textContent;
     note.append(line);
@@ -435,130 +383,12 @@ const bringIn = async (form) => {
   }
 };
 
-/* A request from a form: on a page of the docs, or with a credential that the user enters. With such a credential, the
-   browser sends no session cookie. */
-const requestOf = (form) => {
-  const { method = "GET", template } = form.dataset;
-  const inputs = [...form.elements].filter((each) => each.dataset.in && each.value !== "");
-  const within = (place) => inputs.filter((each) => each.dataset.in === place);
-  const path = within("path").reduce(
-    (at, { name, value }) => at.replace(`{${name}}`, encodeURIComponent(value)),
-    template,
-  );
-  const query = new URLSearchParams(within("query").map(({ name, value }) => [name, value])).toString();
-  const body = within("body")[0]?.value ?? null;
-  const headers = Object.fromEntries(within("header").map(({ name, value }) => [name, value]));
-  if (body !== null) headers["Content-Type"] = within("type")[0].value;
-  return { method, path: query === "" ? path : `${path}?${query}`, headers, body };
-};
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-
-/** Writes the same request for a shell and for a script. A credential is only a placeholder. */
-const spell = (form) => {
-  const { method, path, headers, body } = requestOf(form);
-  const [name, ...rest] = form.dataset.credential.split(": ");
-  const all = { ...(name && { [name]: rest.join(": ") }), ...headers };
-  const at = location.origin + path;
-  document.getElementById("curl").textContent = [
-    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(at)}`,
-    ...Object.entries(all).map((each) => `-H ${quoted(each.join(": "))}`),
-    ...(body === null ? [] : [`-d ${quoted(body)}`]),
-  ].join(" \\\n  ");
-  const init = JSON.stringify({ method, headers: all, ...(body !== null && { body }) }, null, 2);
-  document.getElementById("fetch").textContent =
-    `const reply = await fetch(${JSON.stringify(at)}, ${init});\nconsole.log(reply.status, await reply.text());`;
-};
-
-/**
- * Shows the logged-in user in the bar, and in forms. It is not part of the page, because other users may get a cached
- * copy.
- */
-const showIdentity = async (link) => {
-  const reply = await fetch(link.dataset.login, { headers: { Accept: "application/json" } });
-  const { caller } = reply.ok ? await reply.json() : {};
-  if (caller === undefined) return;
-  link.textContent = caller === null ? "Log in" : caller.username;
-  for (const place of all("[data-who]"))
-    place.textContent = caller === null ? "Sent without a login." : `Sent as ${caller.username}, with real effects.`;
-};
-
-const givenOf = (form) => {
-  const { method, path, header, value } = Object.fromEntries(new FormData(form));
-  return { method, path, headers: value ? { [header]: value } : {}, body: null, isOther: value !== "" };
-};
-
-const attempt = async (form) => {
-  const { method, path, headers: given, body, isOther } = form.dataset.template ? requestOf(form) : givenOf(form);
-  const out = document.getElementById(form.dataset.try);
-  const headers = { Accept: "application/json", ...given };
-  out.textContent = "…";
-  const started = performance.now();
-  try {
-    const reply = await fetch(path, {
-      method,
-      headers,
-      body,
-      credentials: isOther ? "omit" : "same-origin",
-    });
-    const text = await reply.text();
-    const line = `${reply.status} ${reply.statusText} in ${Math.round(performance.now() - started)} ms`;
-    out.textContent = [line, ...[...reply.headers].map((each) => each.join(": ")), "", pretty(text)].join("\n");
-    out.focus();
-  } catch (error) {
-    out.textContent = `No answer: ${error.message}`;
-  }
-};
-
-const pretty = (text) => {
-  try {
-    return JSON.stringify(JSON.parse(text, asWritten), null, 2);
-  } catch {
-    return text;
-  }
-};
-
-/* Keyboard shortcuts. Each is a single letter, so the user can turn them off (WCAG 2.1.4). */
-const dialog = one("dialog");
-const off = one("#keys-off");
-const move = (step) => {
-  const rows = all("main tbody tr").flatMap((row) => one("a", row) ?? []);
-  const at = rows.findIndex((link) => link.closest("tr").contains(document.activeElement));
-  rows[Math.max(0, Math.min(rows.length - 1, at + step))]?.focus();
-};
-const keys = {
-  "?": () => dialog.showModal(),
-  j: () => move(1),
-  k: () => move(-1),
-  u: () => all(".crumbs a").at(-2)?.click(),
-};
-const remembered = () => {
-  try {
-    return localStorage.getItem("keys");
-  } catch {
-    return null;
-  }
-};
-if (off !== null) {
-  off.checked = remembered() === "off";
-  off.addEventListener("change", () => localStorage.setItem("keys", off.checked ? "off" : "on"));
-}
-
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   // Enter sends a one-line field that wraps, like every one-line field.
-  if (key === "Enter" && target.dataset.line !== undefined && !event.isComposing) {
-    event.preventDefault();
-    target.form.requestSubmit();
-  }
-  if (key === "Escape") for (const menu of all("details.menu[open]")) menu.open = false;
-  if (off?.checked !== false || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
-  if (target.closest("input, select, textarea, [contenteditable]")) return;
-  const wanted = all("[data-key]").find((element) => element.dataset.key === key);
-  if (!wanted && !keys[key]) return;
+  if (key !== "Enter" || target.dataset.line === undefined || event.isComposing) return;
   event.preventDefault();
-  if (keys[key]) keys[key]();
-  else if (wanted.matches("input")) wanted.focus();
-  else wanted.click();
+  target.form.requestSubmit();
 });
 document.addEventListener("click", (event) => {
   const { target } = event;
@@ -566,34 +396,16 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     void go(location.href);
   }
-  for (const menu of all("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
   const button = target.closest("button");
-  if (button?.matches("[data-copy], [data-text]")) void copy(button);
   if (button?.matches("[data-count]")) void count(button);
   if (button?.matches("[data-close]")) button.closest("details").open = false;
-  if (button?.matches("[data-all]"))
-    for (const radio of all(`[data-side="${button.dataset.all}"]`)) radio.checked = true;
 });
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!form.dataset.method && !form.dataset.try && !form.dataset.import) return;
+  if (!form.dataset.method && !form.dataset.import) return;
+  // The script of the docs sends these.
+  if (form.dataset.try) return;
   event.preventDefault();
-  if (form.dataset.import) return void bringIn(form);
-  if (form.dataset.template) spell(form);
-  void (form.dataset.try ? attempt(form) : send(form, event.submitter));
+  void (form.dataset.import ? bringIn(form) : send(form, event.submitter));
 });
-
-for (const form of all("[data-template]")) {
-  spell(form);
-  form.addEventListener("input", () => spell(form));
-}
-for (const link of all("[data-login]")) showIdentity(link).catch(() => undefined);
-/* If the browser shows a stored page again, for example with "back" after a logout, hides the page and requests it
-   again. */
-addEventListener("pageshow", ({ persisted }) => {
-  if (!persisted) return;
-  document.documentElement.hidden = true;
-  location.replace(location.pathname + location.search);
-});
-furnish(document);
-measure();
+for (const form of all("[data-raw]")) renew(form);

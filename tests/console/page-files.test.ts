@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { adminPassword, serve } from "../harness/serve.ts";
+
+const browser = { host: "localhost:8000", accept: "text/html" };
+
+test("shows the fold for developers on pages of data only, open for administrators under `latchkey dev`", async (t) => {
+  const fold = (text: string): string | null => /<details class="api"[^>]*>/.exec(text)?.[0] ?? null;
+  const closed = '<details class="api" data-keep="api">';
+  const body = new URLSearchParams({ username: "admin", password: adminPassword }).toString();
+  for (const [isForDevelopment, expected] of [
+    [false, closed],
+    [true, closed.replace(">", " open>")],
+  ] as const) {
+    const api = await serve(t, { isForDevelopment });
+    const headers = {
+      ...browser,
+      "sec-fetch-site": "same-origin",
+      "content-type": "application/x-www-form-urlencoded",
+    };
+    const login = await api.ask("POST", "/api/session/", { headers, body });
+    const admin = { ...browser, cookie: login.headers.getSetCookie()[0]!.split(";")[0]! };
+    const ann = await api.user("Ann");
+
+    assert.equal(fold((await api.get("/users", admin)).text), expected);
+    assert.equal(fold((await api.get("/users/999", admin)).text), expected);
+    assert.equal(fold((await api.get("/users", { ...browser, ...ann.headers })).text), closed);
+    assert.equal(fold((await api.get("/nothing", browser)).text), closed);
+    for (const path of ["/login", "/login/factor"]) assert.equal(fold((await api.get(path, admin)).text), null, path);
+  }
+});
