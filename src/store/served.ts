@@ -20,7 +20,7 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   // If only a few rows have a word, sorting them costs little.
   if (conditions.some((each) => "word" in each && each.few === true && each.waiting !== true)) return true;
   for (const condition of conditions) {
-    if ("word" in condition || "link" in condition) return false;
+    if ("word" in condition || "link" in condition || "among" in condition) return false;
     const { column, operator, value } = condition;
     if (hasNoIndexFor(collection, column, isRange(operator))) {
       isOpen = true;
@@ -58,7 +58,7 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
   if (existing !== undefined) return null;
   const conditions = "all" in where ? where.all : [where];
   for (const condition of conditions) {
-    if (!("column" in condition) || !isRange(condition.operator)) continue;
+    if (!("operator" in condition) || !isRange(condition.operator)) continue;
     const column = columns.find(({ name }) => name === condition.column);
     // In an index, rows without a value may have another position than in the list.
     if (column === undefined || column.nullable === true) continue;

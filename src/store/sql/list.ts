@@ -67,7 +67,7 @@ function chooseSource({ byKey }: Table, where: Where | null, otherwise: string):
 /** Returns true if only rows with certain keys can match. */
 function namesKeys(where: Where): boolean {
   if ("all" in where) return where.all.some(namesKeys);
-  return "column" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
+  return "operator" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
 }
 
 /** Returns the condition for rows that are linked to one value. Reads no more ids than the page shows. */

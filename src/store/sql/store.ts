@@ -62,10 +62,7 @@ export function storeOver(
     recall: (idempotency) => opened().recall(idempotency),
     async write(transaction) {
       requireChanges(transaction);
-      const { changes } = transaction;
-      if (prefix === "" && changes.every(({ collection }) => collection.existing === undefined))
-        return opened().write(transaction);
-      const outcome = await opened().write({ ...transaction, changes: changes.map(names.change) });
+      const outcome = await opened().write(names.transaction(transaction));
       return outcome.kind === "referenced"
         ? { ...outcome, collection: withoutPrefix(outcome.collection, prefix) }
         : outcome;

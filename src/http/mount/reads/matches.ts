@@ -17,6 +17,7 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
     );
   if ("link" in where) return where.values.some((each) => (record[where.linked] as Value[] | null)?.includes(each));
   if ("not" in where) return !matches(collection, record, where.not);
+  if ("among" in where) throw new TypeError("A condition on other rows cannot be checked in memory; settle it first");
   const actual = record[where.column] ?? null;
   const { operator, value } = where;
   if (operator === "null") return (actual === null) === value;
