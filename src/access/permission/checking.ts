@@ -27,11 +27,18 @@ export function isPermission(value: unknown): value is Permission<string> {
 export const aPermission: ValueCheck = (value) =>
   isObject(value) && isPermission(value) ? joinMistakes(membersMistakes(value, permissionMembers)) : permissionForm;
 
+/** Checks a list of resources. */
+const resources: ValueCheck = (value) =>
+  Array.isArray(value) && value.every((each) => isObject(each) && isText(each["path"]) && isObject(each["fields"]))
+    ? null
+    : "it has to be a list of resources, like [memberships]";
+
 const permissionMembers: Checks & Readonly<Record<keyof Permission, ValueCheck>> = {
   name: text,
   narrows: optional(buildListCheck(...everyAction)),
   columns: optional(texts),
   userIds: optional(texts),
+  memberships: optional(resources),
   identity: optional(texts),
   roles: optional(texts),
   problems: optional(texts),

@@ -357,6 +357,8 @@ export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   readonly listedBy: readonly Listing[];
   /** The mounts whose records refer to records of this mount. */
   readonly referrers: readonly ServedMount[];
+  /** The mounted tables of the memberships that its permissions name. Left out if there are none. */
+  readonly memberships?: ReadonlyMap<Resource, Collection>;
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /**
    * The shown fields that the service updates when a record is used, for example its last login. These updates cause no

@@ -3,6 +3,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 import type { Listing, Mount, ServedMount } from "../declarations/mount.ts";
+import { placeMemberships, unmountedMemberships } from "../declarations/named-memberships.ts";
 import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
 
 /** Returns a sentence with the fix for each mount whose parent, relation or newer shape is not mounted. */
@@ -10,6 +11,7 @@ export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
   const newer = mounts.filter(({ older }) => older === null);
   return mounts.flatMap((each) => [
     ...misplaced(each, mounts),
+    ...(each.older === null ? unmountedMemberships(each, mounts) : []),
     ...(each.older === null ? misleadingRelations(each, newer) : []),
     ...withoutNewer(each, mounts),
   ]);
@@ -68,6 +70,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
       relations: own,
       listedBy: listings,
       referrers: referring,
+      ...placeMemberships(each, mounts),
     };
     relations.set(each.resource, own);
     listedBy.set(each.resource, listings);

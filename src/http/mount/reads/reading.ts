@@ -1,5 +1,5 @@
+import type { RowsDecision } from "../../../access/permission/contract.ts";
 import { decideOn } from "../../../access/permission/decision.ts";
-import type { SettledDecision } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
@@ -169,11 +169,11 @@ export function forbidden(exchange: Exchange): Error {
  * Returns the decision about reading the record with this id: of the permission for `read`, or else for `list`. No
  * caller may read the records of a mount without both.
  */
-export function decideReading({ permissions, collection }: ServedMount, exchange: Exchange, id: Key): SettledDecision {
-  const action = permissions.read === undefined ? "list" : "read";
-  const permission = permissions[action];
+export function decideReading(mount: ServedMount, exchange: Exchange, id: Key): RowsDecision {
+  const action = mount.permissions.read === undefined ? "list" : "read";
+  const permission = mount.permissions[action];
   if (permission === undefined) return "deny";
-  return decideOn(permission, new Question(exchange, action, { ...exchange.params, id }), collection);
+  return decideOn(permission, new Question(exchange, action, { ...exchange.params, id }), mount);
 }
 
 /** Returns the record in the path, for any caller. */
@@ -261,14 +261,9 @@ function mayReach(
 }
 
 /** Returns the decision of the permission for an action on the record with this id. */
-export function decisionOn(
-  { permissions, collection }: ServedMount,
-  exchange: Exchange,
-  action: "read" | "update",
-  id: Key,
-): SettledDecision {
-  const permission = permissions[action];
+export function decisionOn(mount: ServedMount, exchange: Exchange, action: "read" | "update", id: Key): RowsDecision {
+  const permission = mount.permissions[action];
   if (permission === undefined) return "deny";
   const { params } = exchange;
-  return decideOn(permission, new Question(exchange, action, { ...params, id }), collection);
+  return decideOn(permission, new Question(exchange, action, { ...params, id }), mount);
 }

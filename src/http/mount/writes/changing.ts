@@ -137,7 +137,7 @@ function requireMayCreate(mount: ServedMount, exchange: Exchange): void {
   const { create } = mount.permissions;
   const { identity, params, now } = exchange;
   const request = { identity, action: "create", params, now } as const;
-  if (create === undefined || decideOn(create, request, mount.collection) !== "allow") throw problem("not_found");
+  if (create === undefined || decideOn(create, request, mount) !== "allow") throw problem("not_found");
 }
 
 async function replaceRow(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply | null> {

@@ -1,10 +1,9 @@
-import type { AllowedRows } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { unknownField } from "../../../resource/draft.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
-import type { Key, Row } from "../../../store/store.ts";
+import type { Key, Row, Where } from "../../../store/store.ts";
 import { withoutBody } from "../../answer/writing.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
@@ -49,7 +48,7 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   const { permissions, collection } = mount;
   // The only caller of a mount without reading is the one who sent the request.
   if (permissions.read === undefined && permissions.list === undefined) return true;
-  const narrowed = new Map<Key, AllowedRows>();
+  const narrowed = new Map<Key, Where>();
   for (const { record } of rows) {
     const id = record["id"] as Key;
     const decision = decideReading(mount, exchange, id);

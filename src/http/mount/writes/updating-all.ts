@@ -1,4 +1,4 @@
-import type { SettledDecision } from "../../../access/permission/permission.ts";
+import type { RowsDecision } from "../../../access/permission/contract.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { listsStrong, parseETags, type ETags } from "../../../core/headers/etag.ts";
@@ -195,7 +195,7 @@ async function findKnown(
   });
 }
 
-function fits({ collection }: ServedMount, { record }: Row, decision: SettledDecision): boolean {
+function fits({ collection }: ServedMount, { record }: Row, decision: RowsDecision): boolean {
   return decision === "allow" || (decision !== "deny" && matches(collection, record, decision.only));
 }
 

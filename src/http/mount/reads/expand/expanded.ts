@@ -1,4 +1,4 @@
-import type { SettledDecision } from "../../../../access/permission/permission.ts";
+import type { RowsDecision } from "../../../../access/permission/contract.ts";
 import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
 import type { Resource } from "../../../../resource/resource.ts";
@@ -255,7 +255,7 @@ function mayRead({ exchange }: ResponseState, to: ServedMount, record: StoredRec
 }
 
 /** Returns true if a decision allows a record. Throws a fault if the record was read without a column that it names. */
-function isAllowed({ resource, collection }: ServedMount, record: StoredRecord, decision: SettledDecision): boolean {
+function isAllowed({ resource, collection }: ServedMount, record: StoredRecord, decision: RowsDecision): boolean {
   if (typeof decision === "string") return decision === "allow";
   const missing = collectColumns(collection, decision.only).find((name) => !Object.hasOwn(record, name));
   if (missing === undefined) return matches(collection, record, decision.only);
