@@ -62,3 +62,29 @@ export function nameInner<W extends Where | null>(where: W): W {
 function nameOnly({ name, key }: Collection): Collection {
   return { name, key, columns: [] };
 }
+
+/** Returns true if a condition depends on other rows (`among`), at any depth. */
+export function hasAmong(where: Where): boolean {
+  if ("all" in where) return where.all.some(hasAmong);
+  if ("any" in where) return where.any.some(hasAmong);
+  if ("not" in where) return hasAmong(where.not);
+  return "among" in where;
+}
+
+/** The conditions that must all be true: those that depend on other rows, and the rest. */
+export interface SplitConditions {
+  readonly narrowing: readonly Where[];
+  readonly rest: readonly Where[];
+}
+
+/** Splits a condition by `hasAmong`. */
+export function splitConditions(where: Where | null): SplitConditions {
+  const narrowing: Where[] = [];
+  const rest: Where[] = [];
+  const add = (each: Where): void => {
+    if ("all" in each) each.all.forEach(add);
+    else (hasAmong(each) ? narrowing : rest).push(each);
+  };
+  if (where !== null) add(where);
+  return { narrowing, rest };
+}

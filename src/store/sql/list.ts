@@ -13,8 +13,14 @@ import { quote } from "./language/names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
+/** A query with an end. */
+export interface BoundedQuery extends ListQuery {
+  /** Only the rows up to these values of the sorted columns, and the row with these values itself. */
+  readonly upTo?: readonly Value[];
+}
+
 /** Returns a read of the rows of a query. */
-export function readList(table: Table, query: ListQuery): CellsRead<readonly Row[]> {
+export function readList(table: Table, query: BoundedQuery): CellsRead<readonly Row[]> {
   const { selection, readRow } = table.showing(query.columns);
   const values = createParameters(table.dialect);
   const text = `SELECT ${selection} ${compileRest(table, query, values)}`;
@@ -40,7 +46,12 @@ export function readCount(table: Table, where: Where | null): ReadStatement<numb
  * Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` has additional conditions
  * as SQL.
  */
-export function compileRest(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
+export function compileRest(
+  table: Table,
+  query: BoundedQuery,
+  values: BoundValues,
+  also: readonly string[] = [],
+): string {
   let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
   const narrow = (condition: string): void => {
@@ -52,6 +63,7 @@ export function compileRest(table: Table, query: ListQuery, values: BoundValues,
   if (link !== null) narrow(compileLinked(table, link, query, values));
   else if (query.where !== null) narrow(compileWhere(table, query.where, values));
   if (query.after !== undefined) narrow(compileAfter(table, query, query.after, values));
+  if (query.upTo !== undefined) narrow(compileUpTo(table, query, query.upTo, values));
   word = " ORDER BY ";
   for (const each of query.sort) {
     rest += word + compileOrder(requireColumn(table, each.column), each);
@@ -60,14 +72,19 @@ export function compileRest(table: Table, query: ListQuery, values: BoundValues,
   return `${rest} LIMIT ${placeLimit(table.dialect, query.limit, values)}`;
 }
 
-function chooseSource({ byKey }: Table, where: Where | null, otherwise: string): string {
-  return where !== null && namesKeys(where) ? byKey : otherwise;
+function chooseSource(table: Table, where: Where | null, otherwise: string): string {
+  return where !== null && namesKeys(where, table) ? table.byKey : otherwise;
 }
 
-/** Returns true if only rows with certain keys can match. */
-function namesKeys(where: Where): boolean {
-  if ("all" in where) return where.all.some(namesKeys);
-  return "operator" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
+/**
+ * Returns true if only rows with certain keys can match. The keys may come from another condition on the same table
+ * (`among`), whose rows must be found first.
+ */
+function namesKeys(where: Where, { collection }: Pick<Table, "collection">): boolean {
+  if ("all" in where) return where.all.some((each) => namesKeys(each, { collection }));
+  if (!("column" in where) || where.column !== "id") return false;
+  if ("among" in where) return where.among.collection === collection && where.among.select === "id";
+  return where.operator === "in" || where.operator === "eq";
 }
 
 /** Returns the condition for rows that are linked to one value. Reads no more ids than the page shows. */
@@ -126,7 +143,38 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
   if (after.length !== sort.length)
     throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to continue from`);
   if (after.length === 0) return "FALSE";
-  const steps = sort.map(({ column: name, descending, nullsFirst }, at): OrderColumn => {
+  const steps = buildSteps(table, sort, after, values);
+  const { direction } = steps[0]!;
+  if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
+  // Databases use no index for a comparison of several columns as one value if a column has another collation.
+  if (table.existing !== null || steps.some((step) => step.direction !== direction)) return compileMixed(steps);
+  return compileTogether(steps, direction);
+}
+
+/**
+ * Returns a condition for the rows up to the given values. A sorted column that may have no value must have the same
+ * value in all rows of the list.
+ */
+function compileUpTo(table: Table, { sort }: ListQuery, upTo: readonly Value[], values: BoundValues): string {
+  const steps = buildSteps(table, sort, upTo, values)
+    .filter(({ nulls }) => nulls === null)
+    .map((step) => ({ ...step, direction: step.direction === "<" ? (">" as const) : ("<" as const) }));
+  const { direction } = steps[0]!;
+  const isMixed = table.existing !== null || steps.some((step) => step.direction !== direction);
+  return isMixed ? compileMixed(steps, "=") : compileTogether(steps, `${direction}=`);
+}
+
+function compileTogether(steps: readonly OrderColumn[], operator: string): string {
+  return `(${steps.map(({ name }) => name).join(", ")}) ${operator} (${steps.map(({ place }) => place()).join(", ")})`;
+}
+
+function buildSteps(
+  table: Table,
+  sort: ListQuery["sort"],
+  after: readonly Value[],
+  values: BoundValues,
+): readonly OrderColumn[] {
+  return sort.map(({ column: name, descending, nullsFirst }, at): OrderColumn => {
     const column = requireColumn(table, name);
     const cell = encodeOperand(table.dialect, column, after[at]);
     return {
@@ -137,11 +185,6 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
       place: () => column.bound(values.place(column.form?.convertCell?.(cell) ?? cell)),
     };
   });
-  const { direction } = steps[0]!;
-  if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
-  // Databases use no index for a comparison of several columns as one value if a column has another collation.
-  if (table.existing !== null || steps.some((step) => step.direction !== direction)) return compileMixed(steps);
-  return `(${steps.map(({ name }) => name).join(", ")}) ${direction} (${steps.map(({ place }) => place()).join(", ")})`;
 }
 
 /** A column of the order with its direction, and a placeholder for the value to continue from. */
@@ -155,11 +198,14 @@ interface OrderColumn {
   place(): string;
 }
 
-/** Returns `a >= ? AND (a > ? OR …)`. The first half lets the database use an index. */
-function compileMixed([step, ...rest]: readonly OrderColumn[]): string {
+/**
+ * Returns `a >= ? AND (a > ? OR …)`. The first half lets the database use an index. With `or` `=`, also the row with the
+ * values itself matches.
+ */
+function compileMixed([step, ...rest]: readonly OrderColumn[], or: "" | "=" = ""): string {
   const { name, direction, place } = step!;
-  if (rest.length === 0) return `${name} ${direction} ${place()}`;
-  return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest)}))`;
+  if (rest.length === 0) return `${name} ${direction}${or} ${place()}`;
+  return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest, or)}))`;
 }
 
 /** Returns `(a > ? OR a IS NULL) OR (a = ? AND …)`. Rows without a value come after all others, or before them. */

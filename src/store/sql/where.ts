@@ -62,30 +62,22 @@ function compileLink(
 }
 
 function compileAmong(table: Table, { column: name, among }: AmongCondition, values: BoundValues): string {
-  const { compared, select } = compileSelected(table, name, among, values);
-  return `${compared} IN (${select})`;
+  const column = requireKeyLike(requireColumn(table, name));
+  const inner = table.tableOf(among.collection);
+  const { type } = requireColumn(inner, among.select);
+  if (column.type !== type)
+    throw new TypeError(
+      `Column ${name} is of type ${column.type} and cannot be among values of ${among.select}, of type ${type}`,
+    );
+  // The values in the form of the store, then in the form of the column: two existing tables may differ.
+  return `${column.compared} IN (${compileValues(inner, among, values, column.operand)})`;
 }
 
-/** Returns the SQL of a column, and a query for the values that it is compared with. */
-export function compileSelected(
-  table: Table,
-  name: string,
-  { collection, select, where }: Among,
-  values: BoundValues,
-): { readonly compared: string; readonly select: string } {
-  const column = requireKeyLike(requireColumn(table, name));
-  const inner = table.tableOf(collection);
-  const selected = requireKeyLike(requireColumn(inner, select));
-  if (column.type !== selected.type)
-    throw new TypeError(
-      `Column ${name} is of type ${column.type} and cannot be among values of ${select}, of type ${selected.type}`,
-    );
-  // The value in the form of the store, then in the form of the column: an existing table may hold both differently.
-  const value = column.operand(selected.form === null ? selected.sql : selected.form.convert(selected.quoted));
-  return {
-    compared: column.compared,
-    select: `SELECT ${value} FROM ${inner.name} WHERE ${compileWhere(inner, where, values)}`,
-  };
+/** Returns SQL that selects the values of a column in the form of the store, converted by `convert`. */
+export function compileValues(inner: Table, { select, where }: Among, values: BoundValues, convert = same): string {
+  const { form, sql, quoted } = requireKeyLike(requireColumn(inner, select));
+  const value = convert(form === null ? sql : form.convert(quoted));
+  return `SELECT ${value} FROM ${inner.name} WHERE ${compileWhere(inner, where, values)}`;
 }
 
 function requireKeyLike(column: TableColumn): TableColumn {

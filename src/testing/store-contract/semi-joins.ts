@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { keyOf, OVERTAKEN, type Collection, type Where } from "../../store/store.ts";
+import { keyOf, OVERTAKEN, type Collection, type Row, type Where } from "../../store/store.ts";
 import {
   findRecord,
   insert,
@@ -255,12 +255,12 @@ function promiseRequirements(promises: Promises): void {
         insert(pets, { person_id: 1, name: `one ${round}` }),
         insert(pets, { person_id: 1, name: `other ${round}` }),
       );
-      const remove = (row: typeof one, requiredName: string, by: typeof store): Promise<{ kind: string }> =>
+      const remove = (row: Row | null | undefined, requiredName: string, by: typeof store): Promise<{ kind: string }> =>
         by.write({
           changes: [{ kind: "delete", collection: pets, key: row!.record["id"] as number }],
           requires: [{ collection: pets, where: where("name", "eq", `${requiredName} ${round}`) }],
         });
-      const outcomes = await Promise.all([remove(one!, "other", store), remove(other!, "one", second)]);
+      const outcomes = await Promise.all([remove(one, "other", store), remove(other, "one", second)]);
       assert.deepEqual(outcomes.map(({ kind }) => kind).toSorted(), ["refused", "written"]);
     }
   });

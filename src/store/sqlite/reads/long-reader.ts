@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import { replaceCollections } from "../../inner-collections.ts";
+import { hasAmong, replaceCollections } from "../../inner-collections.ts";
 import { unopened } from "../../sql/schema/table.ts";
 import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../../store.ts";
 import { connectReadOnly } from "../connection/connection.ts";
@@ -106,9 +106,24 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     }
   }
 
+  /** Answers from one state of the database: a list with conditions on other rows is read by several statements. */
+  function inOneState(request: LongRead): unknown {
+    const { where } = request.query;
+    if (where === null || !hasAmong(where)) return answer(request);
+    open();
+    const { database } = opened!;
+    database.exec("BEGIN");
+    try {
+      return answer(request);
+    } finally {
+      // Some errors have ended the transaction already.
+      if (database.isTransaction) database.exec("COMMIT");
+    }
+  }
+
   port.on("message", (request: LongRead) => {
     try {
-      port.postMessage({ kind: "given", result: answer(request) } satisfies FromLongReader);
+      port.postMessage({ kind: "given", result: inOneState(request) } satisfies FromLongReader);
     } catch (error) {
       if (error instanceof Overdue) return port.postMessage({ kind: "overdue" } satisfies FromLongReader);
       // The connection may be broken. The next read opens a new one.

@@ -1,0 +1,148 @@
+import { LongReadNeeded } from "../../failures.ts";
+import { hasAmong, splitConditions } from "../../inner-collections.ts";
+import { isFoundByIndex, isServed } from "../../served.ts";
+import type { BoundedQuery } from "../../sql/list.ts";
+import type { Among, Collection, Key, ListQuery, Value, Where } from "../../store.ts";
+
+/**
+ * Lists with conditions on other rows (`among`). SQLite has one plan for such a list, whatever the values are: it finds
+ * the rows by their column and sorts them (271 ms for 100,000 rows), or it reads the rows in order and checks each
+ * (1,288 ms if none of a million matches). So the values are read first, and the plan depends on their number.
+ */
+
+/** If there are at most this many values, they become a part of the query. */
+const FEW_VALUES = 100;
+
+/** If at most this many rows match, they are found by their column and sorted. A long read sorts more. */
+const FEW_ROWS = 2000;
+const FEW_ROWS_OF_LONG_READ = 100_000;
+
+/** The number of rows that a read in the order of the list checks, unless it is a long read. */
+const ROWS_IN_ORDER = 20_000;
+
+/** The reads that choose the plan. All of them, and the read of the page, must see the same state of the database. */
+export interface SemiJoinReads {
+  /** Throws a TypeError if the condition cannot be compiled. A condition that is replaced by values must fit too. */
+  requireSound(collection: Collection, where: Where): void;
+  /** Reads the values of the matching rows, without missing ones. Returns null if there are more rows than `most`. */
+  readValues(among: Among, most: number): readonly Key[] | null;
+  /** Returns true if at most `most` rows match. */
+  hasAtMost(collection: Collection, where: Where, most: number): boolean;
+  /** Returns the sorted values of the row at a position of the list, from 0. Returns null if the list is shorter. */
+  readAt(query: ListQuery, position: number): readonly Value[] | null;
+}
+
+/**
+ * Reads a page of a list. `read` reads a query, `isFull` returns true if the page needs no more rows. Throws
+ * `LongReadNeeded` if the query is not `long` and its rows are far apart.
+ */
+export function readNarrowed<Page>(
+  query: ListQuery,
+  reads: SemiJoinReads,
+  read: (query: BoundedQuery) => Page,
+  isFull: (page: Page) => boolean,
+): Page {
+  if (query.where === null || !hasAmong(query.where)) return read(query);
+  const { collection, long = false } = query;
+  reads.requireSound(collection, query.where);
+  const { narrowing, rest } = splitConditions(query.where);
+  const settled = narrowing.map((each) => settleFew(each, reads));
+  const narrowed = (...conditions: readonly Where[]): ListQuery => ({ ...query, where: { all: conditions } });
+  const whole = narrowed(...rest, ...settled);
+  if (!settled.some(hasAmong) && isServed(whole)) return read(whole);
+
+  const most = long ? FEW_ROWS_OF_LONG_READ : FEW_ROWS;
+  const few = settled.find((each) => isFoundByIndex(collection, each) && reads.hasAtMost(collection, each, most));
+  if (few !== undefined)
+    return read(narrowed(foundFirst(collection, few), ...rest, ...settled.filter((each) => each !== few)));
+
+  const unnarrowed = narrowed(...rest);
+  const inOrder = narrowed(...rest, ...settled.map(withoutIndex));
+  const isOrdered = isServed(unnarrowed) && !mayLackSorted(query, rest);
+  if (long) return read(isOrdered ? inOrder : whole);
+  if (!isOrdered) throw new LongReadNeeded();
+  const upTo = reads.readAt(unnarrowed, ROWS_IN_ORDER);
+  if (upTo === null) return read(inOrder);
+  const page = read({ ...inOrder, upTo });
+  if (!isFull(page)) throw new LongReadNeeded();
+  return page;
+}
+
+/**
+ * Returns the condition of related rows with the values of other rows in their place, where they are few. These
+ * conditions are only checked, because the rows are found by their key.
+ */
+export function settleRelated(
+  { collection, where }: Pick<ListQuery, "collection" | "where">,
+  reads: SemiJoinReads,
+): Where | null {
+  if (where === null || !hasAmong(where)) return where;
+  reads.requireSound(collection, where);
+  const { narrowing, rest } = splitConditions(where);
+  return { all: [...rest, ...narrowing.map((each) => withoutIndex(settleFew(each, reads)))] };
+}
+
+/** Returns the condition of counted rows with the values of other rows in their place, where they are few. */
+export function settleCounted(collection: Collection, where: Where | null, reads: SemiJoinReads): Where | null {
+  if (where === null || !hasAmong(where)) return where;
+  reads.requireSound(collection, where);
+  return settleFew(where, reads);
+}
+
+/** Returns a condition with the values of other rows in their place, where they are few. */
+function settleFew(where: Where, reads: SemiJoinReads): Where {
+  if ("all" in where) return simplify(where.all, reads, "all");
+  if ("any" in where) return simplify(where.any, reads, "any");
+  if ("not" in where) {
+    const settled = settleFew(where.not, reads);
+    return isConstant(settled, "any") ? { all: [] } : isConstant(settled, "all") ? { any: [] } : { not: settled };
+  }
+  if (!("among" in where)) return where;
+  const among = { ...where.among, where: settleFew(where.among.where, reads) };
+  if (isConstant(among.where, "any")) return { any: [] };
+  const values = reads.readValues(among, FEW_VALUES);
+  if (values === null) return { column: where.column, among };
+  const [first] = values;
+  if (first === undefined) return { any: [] };
+  if (values.length === 1) return { column: where.column, operator: "eq", value: first };
+  return { column: where.column, operator: "in", value: values };
+}
+
+/** Settles several conditions. Leaves out those that decide nothing. */
+function simplify(many: readonly Where[], reads: SemiJoinReads, word: "all" | "any"): Where {
+  const other = word === "all" ? "any" : "all";
+  const settled: Where[] = [];
+  for (const each of many) {
+    const one = settleFew(each, reads);
+    if (isConstant(one, other)) return one;
+    if (!isConstant(one, word)) settled.push(one);
+  }
+  return settled.length === 1 ? settled[0]! : word === "all" ? { all: settled } : { any: settled };
+}
+
+/** True for the condition that every row matches (`all` of none), or that no row matches (`any` of none). */
+function isConstant(where: Where, word: "all" | "any"): boolean {
+  const many = word === "all" && "all" in where ? where.all : word === "any" && "any" in where ? where.any : null;
+  return many?.length === 0;
+}
+
+/** Returns a condition that SQLite checks, and never uses to find rows by an index. */
+function withoutIndex(where: Where): Where {
+  return { not: { not: where } };
+}
+
+/** Returns a condition by which SQLite finds the rows first: their keys are read by the index of the condition. */
+function foundFirst(collection: Collection, where: Where): Where {
+  return { column: "id", among: { collection, select: "id", where } };
+}
+
+/** Returns true if rows without a value may be in the list, at a position that an index does not have. */
+function mayLackSorted({ collection, sort }: ListQuery, rest: readonly Where[]): boolean {
+  const fixed = new Set(
+    rest.flatMap((each) =>
+      "operator" in each && (each.operator === "eq" || each.operator === "null") ? [each.column] : [],
+    ),
+  );
+  const nullable = new Set(collection.columns.flatMap(({ name, nullable }) => (nullable === true ? [name] : [])));
+  return sort.some(({ column }) => nullable.has(column) && !fixed.has(column));
+}
