@@ -94,9 +94,9 @@ export type Change =
   /**
    * Requires that at least `atLeast` and at most `atMost` rows match at this point. Otherwise, the outcome is `refused`
    * and nothing is written. Other transactions cannot change the matching rows until this transaction ends. With
-   * `isGuarded`, the store does not have to block new matching rows: an earlier `require` of this transaction has
-   * locked a row, and every transaction that adds a matching row also locks that row. Or a unique column refuses what
-   * both of these transactions add.
+   * `isGuarded`, the store does not have to block changes of matching rows, or new ones: an earlier `require` or the
+   * `requires` of this transaction have locked a row, and every transaction that adds or removes a matching row also
+   * locks that row. Or a unique column refuses what both of these transactions add.
    */
   | {
       readonly kind: "require";

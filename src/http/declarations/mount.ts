@@ -35,6 +35,7 @@ import { aFeatureList, columnMistakes, permissionsMistakes } from "./checking.ts
 import { buildCollection } from "./collection.ts";
 import { compileComputer } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
+import { founderMistakes, readFounder, type Founder, type FounderOptions } from "./founder.ts";
 import type { ActionAnswers, ActionsGive } from "./given.ts";
 import { buildLinks, type Link } from "./links.ts";
 import type { Older } from "./older-shape.ts";
@@ -65,6 +66,7 @@ export interface MountOptions<
   E = Relations,
   A = unknown,
   Q = PermissionsOf<R>,
+  M extends Resource = Resource,
 > {
   /** The permission: one for all actions, or one for each. An action without a permission is not offered. */
   readonly permission: Q;
@@ -94,6 +96,14 @@ export interface MountOptions<
    * are not counted.
    */
   readonly maximum?: { readonly per: ColumnOf<R>; readonly records: number };
+  /**
+   * For a group: the membership that is created together with a record, for the user who creates it. The `create`
+   * permission of the memberships is not asked, and their hooks run. If the store assigns the id of the group, the hook
+   * gets a placeholder for it (`keyOf`), which it may use in its changes.
+   */
+  readonly founder?: FounderOptions<M>;
+  /** For memberships: says that any user may join a group without an invitation. Default: not said. */
+  readonly joins?: "open";
   /**
    * The table of the records, if it was declared with `table()` and keeps its name. It has a column of the same type
    * for each stored field. Its other columns are not shown.
@@ -160,6 +170,10 @@ export interface Mount<R extends Resource = Resource> {
   readonly guard: ((context: Context) => void) | null;
   /** The largest number of records with the same value of a column. Null if there is none. */
   readonly maximum: Maximum | null;
+  /** The membership that the creator of a record gets. Null if there is none. */
+  readonly founder: Founder | null;
+  /** `open`: any user may join a group without an invitation. */
+  readonly joins: "open" | null;
   /** The field that only the response to a creation shows (`shownOnce`). Null if there is none. */
   readonly once: OnceField | null;
   /** Returns the part of a stored record that callers see. */
@@ -201,7 +215,8 @@ export function mount<
   const E = {},
   const A = {},
   const Q extends AnyPermissions = PermissionsOf<R>,
->(resource: R, options: MountOptions<R, P, B, W, E, A, Q> & FittingPermissions<R, Q>): Mount<R>;
+  M extends Resource = Resource,
+>(resource: R, options: MountOptions<R, P, B, W, E, A, Q, M> & FittingPermissions<R, Q>): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
@@ -247,6 +262,8 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       older: null,
       guard: null,
       maximum,
+      founder: readFounder(options.founder),
+      joins: options.joins ?? null,
       once: findOnceField(resource),
       shown,
       sources,
@@ -277,6 +294,8 @@ const mountMembers: Readonly<Record<keyof MountOptions, ValueCheck>> = {
   writers: optional(buildChoiceCheck("editors", "readers")),
   cache: optional(buildChoiceCheck("public")),
   maximum: optional(anObject),
+  founder: optional(anObject),
+  joins: optional(buildChoiceCheck("open")),
   table: optional(aTable),
   needs: optional(aFeatureList),
   deprecated: optional(aDeprecation),
@@ -314,6 +333,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
     ...several,
     ...writersMistakes(resource, options),
     ...recordsMistakes(resource as unknown as Resource, options),
+    ...founderMistakes(resource as unknown as Resource, options),
   ].map((mistake) => `${place}: ${mistake}`);
 }
 
@@ -345,6 +365,13 @@ export interface Listing {
   readonly link: Link;
 }
 
+/** A founder whose memberships are found in the service. */
+export interface ServedFounder {
+  readonly founder: Founder;
+  readonly group: ServedMount;
+  readonly memberships: ServedMount;
+}
+
 /** A mount that is linked to its parent and to the other mounts that it depends on. */
 export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   readonly collection: Collection;
@@ -360,6 +387,10 @@ export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   /** The mounted tables of the memberships that its permissions name. Left out if there are none. */
   readonly memberships?: ReadonlyMap<Resource, Collection>;
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
+  /** The membership that is created together with a record of this mount. */
+  readonly founding?: ServedFounder;
+  /** The founders of the whole service whose groups keep an owner (`keep`). */
+  readonly guardedFounders?: readonly ServedFounder[];
   /**
    * The shown fields that the service updates when a record is used, for example its last login. These updates cause no
    * conflict.

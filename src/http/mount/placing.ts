@@ -2,9 +2,15 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
-import type { Listing, Mount, ServedMount } from "../declarations/mount.ts";
+import type { Listing, Mount, ServedFounder, ServedMount } from "../declarations/mount.ts";
 import { placeMemberships, unmountedMemberships } from "../declarations/named-memberships.ts";
 import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
+import { collectFounders, misplacedFounder, withLastOwner } from "./founders.ts";
+
+/** A mount while it is linked to the others. */
+interface PlacedMount extends ServedMount {
+  founding?: ServedFounder;
+}
 
 /** Returns a sentence with the fix for each mount whose parent, relation or newer shape is not mounted. */
 export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
@@ -14,6 +20,7 @@ export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
     ...(each.older === null ? unmountedMemberships(each, mounts) : []),
     ...(each.older === null ? misleadingRelations(each, newer) : []),
     ...withoutNewer(each, mounts),
+    ...misplacedFounder(each, mounts),
   ]);
 }
 
@@ -50,11 +57,12 @@ export function collectCollections(mounts: readonly Mount[]): readonly Collectio
 export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
   const mistakes = misplacedMounts(mounts);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
-  const mountsByResource = new Map<Resource, ServedMount>();
+  const mountsByResource = new Map<Resource, PlacedMount>();
   const relations = new Map<Resource, Relation<ServedMount>[]>();
   const listedBy = new Map<Resource, Listing[]>();
   const referrers = new Map<Resource, ServedMount[]>();
-  const place = (each: Mount): ServedMount => {
+  const guardedFounders: ServedFounder[] = [];
+  const place = (each: Mount): PlacedMount => {
     const existing = mountsByResource.get(each.resource);
     if (existing !== undefined) return existing;
     const { within } = each.resource;
@@ -71,6 +79,8 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
       listedBy: listings,
       referrers: referring,
       ...placeMemberships(each, mounts),
+      problems: withLastOwner(each, mounts),
+      guardedFounders,
     };
     relations.set(each.resource, own);
     listedBy.set(each.resource, listings);
@@ -79,6 +89,10 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
     return inPlace;
   };
   const all = mounts.map(place);
+  for (const founding of collectFounders(all)) {
+    mountsByResource.get(founding.group.resource)!.founding = founding;
+    if (founding.founder.keep && founding.group.older === null) guardedFounders.push(founding);
+  }
   // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape points to
   // the older shape of its target with the same prefix, or to the newest shape if there is none.
   const newest = all.filter(({ older }) => older === null);

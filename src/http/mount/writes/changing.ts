@@ -20,6 +20,7 @@ import {
 import { seenAt } from "../seen-by.ts";
 import {
   commit,
+  commitAll,
   isErased,
   isOvertaken,
   REPLAYED,
@@ -30,6 +31,7 @@ import {
 } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./drafting.ts";
+import { foundingRefusal, prepareFounding, type Founded } from "./founding.ts";
 import { answerOnce, storedWith, repeatable, withRepeats } from "./idempotency.ts";
 import { issue, showIssued } from "./issuing.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
@@ -56,17 +58,34 @@ async function createRecord(mount: ServedMount, exchange: Exchange, idempotency:
   const prepared = await prepare(mount, { kind: "create", context: exchange.context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
   requireAllowed(mount, exchange, values);
+  const founding = await prepareFounding(mount, exchange, id);
   await requireCollectionAsKnown(mount, exchange);
   const issued = issue(mount, exchange, id, values);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values: issued.values };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
+  const founded = await founding(1 + further.length);
   const stored = storedWith(idempotency, [{ id: 0, ...values }]);
-  const transaction = withRepeats(exchange, [insert, ...further], stored);
-  const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
-  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, mount, exchange);
+  const transaction = withRepeats(exchange, [insert, ...further, ...founded.changes], stored);
+  const outcome = await commitAll(mount, exchange, transaction, [creation, ...founded.writings]);
+  if (outcome.kind !== "written" && outcome.kind !== "replayed")
+    throw creationRefusal(outcome, mount, exchange, founded);
   if (outcome.kind === "replayed") return repeatCreation(mount, exchange, outcome.rows[0]!);
   const reply = created(mount, exchange, outcome.rows[0]!, false);
   return issued.shown === null ? reply : showIssued(exchange, reply, issued.shown);
+}
+
+const creation = { kind: "create", action: null, before: null } as const;
+
+/** Returns the problem for a record that the store refused, perhaps because of the membership of its founder. */
+function creationRefusal(
+  outcome: Unwritten,
+  mount: ServedMount,
+  exchange: Exchange,
+  { changes, writings: [writing] }: Founded,
+): Error {
+  const at = writing?.at ?? 0;
+  const isOfFounder = "change" in outcome && outcome.change >= at && outcome.change < at + changes.length;
+  return isOfFounder ? foundingRefusal(mount, outcome, exchange) : refusal(outcome, mount, exchange);
 }
 
 function repeatCreation(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply> {
@@ -101,11 +120,13 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
   const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
   requireAllowed(mount, exchange, { id, ...values });
+  const founding = await prepareFounding(mount, exchange, id);
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: mount.collection, key: id, values };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
-  const transaction = { changes: [insert, ...further] };
-  const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
+  const founded = await founding(1 + further.length);
+  const transaction = { changes: [insert, ...further, ...founded.changes] };
+  const outcome = await commitAll(mount, exchange, transaction, [creation, ...founded.writings]);
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(mount, exchange, outcome.rows[0]!, false);
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
@@ -115,7 +136,7 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
     return null;
   }
-  throw refusal(outcome, mount, exchange);
+  throw creationRefusal(outcome, mount, exchange, founded);
 }
 
 /**

@@ -27,6 +27,7 @@ import { requireInTime } from "../../request/in-time.ts";
 import { yieldBetweenSteps, inTurns } from "../../scheduling/slices.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
+import { keepOwners } from "./keeping.ts";
 import type { Unwritten } from "./outcome.ts";
 import { replay } from "./replaying.ts";
 
@@ -165,13 +166,19 @@ function placedIn({ links }: ServedMount, { changes }: Transaction, outcome: Out
  */
 export async function withAlongside(
   mount: ServedMount,
-  { service: { alongside }, cause }: Exchange,
+  exchange: Exchange,
   transaction: Transaction,
   writings: readonly WriteFacts[],
 ): Promise<Transaction> {
-  const more: Change[] = requireMaximums(mount, transaction, writings);
+  const {
+    service: { alongside },
+    cause,
+  } = exchange;
+  const keeping = await keepOwners(mount, exchange, transaction, writings);
+  const more: Change[] = [...requireMaximums(mount, transaction, writings), ...keeping.changes];
   if (alongside.length === 0 && more.length === 0) return transaction;
-  await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
+  await inTurns(writings, ({ kind, action, before, of = mount, at: given }, place) => {
+    const at = given ?? place;
     // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
     const { resource } = withAllFields(of.newer ?? of);
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
@@ -179,7 +186,12 @@ export async function withAlongside(
     for (const each of [write, ...deletedWith(of.newer ?? of, write, before)])
       for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
-  return { ...transaction, changes: [...transaction.changes, ...more] };
+  const requires = [...keeping.requires, ...(transaction.requires ?? [])];
+  return {
+    ...transaction,
+    changes: [...transaction.changes, ...more],
+    ...(requires.length === 0 ? {} : { requires }),
+  };
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Exchange } from "../../request/exchange.ts";
 import { requireParents } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { noteDeprecated, parseRecordDraft } from "./drafting.ts";
+import { prepareFounding } from "./founding.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
@@ -56,9 +57,10 @@ async function createRecords(
   const prepared = await inOrder(drafts, (draft, at) => preparePart(mount, exchange, draft, at));
   await requireCollectionAsKnown(mount, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
-  const { outcome, owners } = await commitParts(mount, exchange, parts, { idempotency, octets: null });
+  const { outcome, owners, founded } = await commitParts(mount, exchange, parts, { idempotency, octets: null });
   if (outcome.kind === "replayed") return repeated(mount, exchange, outcome.rows);
-  if (outcome.kind !== "written") throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
+  if (outcome.kind !== "written")
+    throw buildRefusal(outcome, mount, exchange, { owners, founded, count: parts.length });
   return showAll(mount, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
 }
 
@@ -77,12 +79,20 @@ async function preparePart(mount: ServedMount, exchange: Exchange, read: Draft, 
     const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
     const values = buildValues(mount, exchange, draft, prepared);
     requireAllowed(mount, exchange, values);
+    const founding = await prepareFounding(mount, exchange, id);
     const own: Change = { kind: "insert", collection: mount.collection, ...(id === null ? {} : { key: id }), values };
     return async () => {
       const written = { id, before: null, values };
       const further = await runAtIndex(at, () => furtherChanges(prepared, mount, exchange, written));
-      const linkRows = countLinkRows(mount.links, written);
-      return { at, own, further, linkRows, writing: { kind: "create", action: null, before: null } };
+      const founded = await founding(1 + further.length);
+      return {
+        at,
+        own,
+        further: [...further, ...founded.changes],
+        linkRows: countLinkRows(mount.links, written) + founded.linkRows,
+        writing: { kind: "create", action: null, before: null },
+        founding: founded.writings,
+      };
     };
   });
 }

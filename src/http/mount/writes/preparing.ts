@@ -89,7 +89,7 @@ function leftToHooks(fields: Resource["fields"]): readonly string[] {
 /** Returns the values of a new record, with the id of its parent. Throws a fault if a required field has no value. */
 export function buildValues(
   mount: ServedMount,
-  { params }: Exchange,
+  { params }: Pick<Exchange, "params">,
   draft: Draft<Resource, "made">,
   prepared: Prepared,
 ): WrittenValues {

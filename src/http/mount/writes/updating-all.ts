@@ -121,7 +121,10 @@ async function attempt(
     return shown(mount, exchange, patches, outcome.rows.slice(0, parts.length), { isReplay: false });
   if (outcome.kind === "replayed") return repeated(mount, exchange, patches, outcome.rows);
   const isMeant =
-    "change" in outcome && outcome.change < parts.length && namesStates(patches[owners[outcome.change]!]!);
+    "change" in outcome &&
+    outcome.change >= 0 &&
+    outcome.change < parts.length &&
+    namesStates(patches[owners[outcome.change]!]!);
   if (isMaybeUnseen(outcome, mount) || (!isMeant && isOvertaken(outcome, exchange))) return null;
   throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
 }

@@ -235,7 +235,8 @@ export function collectNeededKeys(changes: readonly Change[]): Set<number> {
  * first (`locksFor` of `plan.ts`) prevents new rows.
  */
 function compileRequired(table: Table, change: Of<"require">, { sameShape }: ChangeContext): PostgresStatement {
-  const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
+  const lock = change.isGuarded === true ? "" : " FOR NO KEY UPDATE";
+  const { count, values, least, most } = compileRequire(table, change, lock);
   const places = `${values.place(least)} AND ${values.place(most)}`;
   return prepared(
     `SELECT latchkey_refuse('refused') WHERE (${count}) + ${sameShape} NOT BETWEEN ${places}`,
