@@ -13,14 +13,16 @@ import { quote } from "./language/names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
-/** A query with an end. */
-export interface BoundedQuery extends ListQuery {
-  /** Only the rows up to these values of the sorted columns, and the row with these values itself. */
-  readonly upTo?: readonly Value[];
+/** A query with a plan: its keys are read first, and then the rows with these keys. */
+export interface PlannedQuery extends ListQuery {
+  /** Where an index has the columns of the condition and of the order, the keys are read and sorted without the rows. */
+  readonly keysFirst?: true;
+  /** Another condition, which is checked only for the first rows of the list. No index is used for it. */
+  readonly checked?: { readonly where: Where; readonly rows: number };
 }
 
 /** Returns a read of the rows of a query. */
-export function readList(table: Table, query: BoundedQuery): CellsRead<readonly Row[]> {
+export function readList(table: Table, query: PlannedQuery): CellsRead<readonly Row[]> {
   const { selection, readRow } = table.showing(query.columns);
   const values = createParameters(table.dialect);
   const text = `SELECT ${selection} ${compileRest(table, query, values)}`;
@@ -48,10 +50,45 @@ export function readCount(table: Table, where: Where | null): ReadStatement<numb
  */
 export function compileRest(
   table: Table,
-  query: BoundedQuery,
+  query: PlannedQuery,
   values: BoundValues,
   also: readonly string[] = [],
 ): string {
+  if (query.keysFirst !== true && query.checked === undefined) return compileRows(table, query, values, also);
+  const { id, byKey } = table;
+  const isFound = `${id.sql} IN (${compileKeys(table, query, values)})`;
+  return `FROM ${byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
+}
+
+/** Returns a query for the keys of a page. */
+function compileKeys(table: Table, query: PlannedQuery, values: BoundValues): string {
+  const { id, dialect } = table;
+  const { checked, limit } = query;
+  if (checked === undefined) return `SELECT ${id.quoted} ${compileRows(table, query, values)}`;
+  // No index has the revision. Without it, SQLite may read and sort a whole index that has all other columns.
+  const outside = table.existing === null ? [table.revision] : [];
+  const names = [id, ...usedColumns(table, checked.where)].map(({ quoted }) => quoted).concat(outside);
+  const first = compileRows(table, { ...query, limit: checked.rows }, values);
+  // The subquery has a limit, so its rows are read one after another, in its order, until the page is full.
+  const rows = `(SELECT ${[...new Set(names)].join(", ")} ${first}) AS ${quote(table.collection.name)}`;
+  const condition = compileWhere(table, checked.where, values);
+  return `SELECT ${id.quoted} FROM ${rows} WHERE ${condition} LIMIT ${placeLimit(dialect, limit, values)}`;
+}
+
+/** Returns the columns that a condition uses, including the columns with their folded values. */
+function usedColumns(table: Table, where: Where): readonly { readonly quoted: string }[] {
+  if ("all" in where) return where.all.flatMap((each) => usedColumns(table, each));
+  if ("any" in where) return where.any.flatMap((each) => usedColumns(table, each));
+  if ("not" in where) return usedColumns(table, where.not);
+  if ("word" in where) return [...table.columns.values()].flatMap(withDerived);
+  return "link" in where ? [] : withDerived(requireColumn(table, where.column));
+}
+
+function withDerived({ quoted, shadow, words }: TableColumn): readonly { readonly quoted: string }[] {
+  return [quoted, shadow, words].flatMap((name) => (name === null ? [] : [{ quoted: name }]));
+}
+
+function compileRows(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
   let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
   const narrow = (condition: string): void => {
@@ -63,28 +100,22 @@ export function compileRest(
   if (link !== null) narrow(compileLinked(table, link, query, values));
   else if (query.where !== null) narrow(compileWhere(table, query.where, values));
   if (query.after !== undefined) narrow(compileAfter(table, query, query.after, values));
-  if (query.upTo !== undefined) narrow(compileUpTo(table, query, query.upTo, values));
-  word = " ORDER BY ";
-  for (const each of query.sort) {
-    rest += word + compileOrder(requireColumn(table, each.column), each);
-    word = ", ";
-  }
-  return `${rest} LIMIT ${placeLimit(table.dialect, query.limit, values)}`;
+  return rest + compileSort(table, query, values);
 }
 
-function chooseSource(table: Table, where: Where | null, otherwise: string): string {
-  return where !== null && namesKeys(where, table) ? table.byKey : otherwise;
+function compileSort(table: Table, { sort, limit }: ListQuery, values: BoundValues): string {
+  const order = sort.map((each) => compileOrder(requireColumn(table, each.column), each)).join(", ");
+  return `${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${placeLimit(table.dialect, limit, values)}`;
 }
 
-/**
- * Returns true if only rows with certain keys can match. The keys may come from another condition on the same table
- * (`among`), whose rows must be found first.
- */
-function namesKeys(where: Where, { collection }: Pick<Table, "collection">): boolean {
-  if ("all" in where) return where.all.some((each) => namesKeys(each, { collection }));
-  if (!("column" in where) || where.column !== "id") return false;
-  if ("among" in where) return where.among.collection === collection && where.among.select === "id";
-  return where.operator === "in" || where.operator === "eq";
+function chooseSource({ byKey }: Table, where: Where | null, otherwise: string): string {
+  return where !== null && namesKeys(where) ? byKey : otherwise;
+}
+
+/** Returns true if only rows with certain keys can match. */
+function namesKeys(where: Where): boolean {
+  if ("all" in where) return where.all.some(namesKeys);
+  return "operator" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
 }
 
 /** Returns the condition for rows that are linked to one value. Reads no more ids than the page shows. */
@@ -143,38 +174,7 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
   if (after.length !== sort.length)
     throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to continue from`);
   if (after.length === 0) return "FALSE";
-  const steps = buildSteps(table, sort, after, values);
-  const { direction } = steps[0]!;
-  if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
-  // Databases use no index for a comparison of several columns as one value if a column has another collation.
-  if (table.existing !== null || steps.some((step) => step.direction !== direction)) return compileMixed(steps);
-  return compileTogether(steps, direction);
-}
-
-/**
- * Returns a condition for the rows up to the given values. A sorted column that may have no value must have the same
- * value in all rows of the list.
- */
-function compileUpTo(table: Table, { sort }: ListQuery, upTo: readonly Value[], values: BoundValues): string {
-  const steps = buildSteps(table, sort, upTo, values)
-    .filter(({ nulls }) => nulls === null)
-    .map((step) => ({ ...step, direction: step.direction === "<" ? (">" as const) : ("<" as const) }));
-  const { direction } = steps[0]!;
-  const isMixed = table.existing !== null || steps.some((step) => step.direction !== direction);
-  return isMixed ? compileMixed(steps, "=") : compileTogether(steps, `${direction}=`);
-}
-
-function compileTogether(steps: readonly OrderColumn[], operator: string): string {
-  return `(${steps.map(({ name }) => name).join(", ")}) ${operator} (${steps.map(({ place }) => place()).join(", ")})`;
-}
-
-function buildSteps(
-  table: Table,
-  sort: ListQuery["sort"],
-  after: readonly Value[],
-  values: BoundValues,
-): readonly OrderColumn[] {
-  return sort.map(({ column: name, descending, nullsFirst }, at): OrderColumn => {
+  const steps = sort.map(({ column: name, descending, nullsFirst }, at): OrderColumn => {
     const column = requireColumn(table, name);
     const cell = encodeOperand(table.dialect, column, after[at]);
     return {
@@ -185,6 +185,11 @@ function buildSteps(
       place: () => column.bound(values.place(column.form?.convertCell?.(cell) ?? cell)),
     };
   });
+  const { direction } = steps[0]!;
+  if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
+  // Databases use no index for a comparison of several columns as one value if a column has another collation.
+  if (table.existing !== null || steps.some((step) => step.direction !== direction)) return compileMixed(steps);
+  return `(${steps.map(({ name }) => name).join(", ")}) ${direction} (${steps.map(({ place }) => place()).join(", ")})`;
 }
 
 /** A column of the order with its direction, and a placeholder for the value to continue from. */
@@ -198,14 +203,11 @@ interface OrderColumn {
   place(): string;
 }
 
-/**
- * Returns `a >= ? AND (a > ? OR …)`. The first half lets the database use an index. With `or` `=`, also the row with the
- * values itself matches.
- */
-function compileMixed([step, ...rest]: readonly OrderColumn[], or: "" | "=" = ""): string {
+/** Returns `a >= ? AND (a > ? OR …)`. The first half lets the database use an index. */
+function compileMixed([step, ...rest]: readonly OrderColumn[]): string {
   const { name, direction, place } = step!;
-  if (rest.length === 0) return `${name} ${direction}${or} ${place()}`;
-  return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest, or)}))`;
+  if (rest.length === 0) return `${name} ${direction} ${place()}`;
+  return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest)}))`;
 }
 
 /** Returns `(a > ? OR a IS NULL) OR (a = ? AND …)`. Rows without a value come after all others, or before them. */

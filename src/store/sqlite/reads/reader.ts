@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/language/codec.ts";
 import { createParameters, type CellsRead, type BoundValues, type ReadStatement } from "../../sql/language/dialect.ts";
-import { compileRest, readCount, readList, selectBy, type BoundedQuery } from "../../sql/list.ts";
+import { compileRest, readCount, readList, selectBy, type PlannedQuery } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { compileValues, compileWhere } from "../../sql/where.ts";
 import { readWordCounts } from "../../sql/word-index.ts";
@@ -114,12 +114,12 @@ export function createReader(options: ReaderOptions): SQLiteReader {
     },
     list: guarded((query) => {
       const { table, askCells } = of(query.collection);
-      const read = (planned: BoundedQuery): readonly Row[] => askCells(readList(table, planned));
+      const read = (planned: PlannedQuery): readonly Row[] => askCells(readList(table, planned));
       return readNarrowed(query, semiJoins, read, ({ length }) => length === query.limit);
     }),
     listJSON: guarded((query) => {
       const { table, statements } = of(query.collection);
-      const read = (planned: BoundedQuery): ListText => readPage(table, statements, planned);
+      const read = (planned: PlannedQuery): ListText => readPage(table, statements, planned);
       return readNarrowed(query, semiJoins, read, ({ more }) => more);
     }),
     countWords: guarded((collection, words, atMost) => {
@@ -170,17 +170,12 @@ function createSemiJoinReads(of: (collection: Collection) => Prepared): SemiJoin
       const sql = `SELECT count(*) FROM (SELECT 1 FROM ${table.name} WHERE ${condition} LIMIT ${most + 1})`;
       return (statements(sql, () => sql).get(...parameters.values)![0] as number) <= most;
     },
-    readAt(query, position) {
+    isShorter(query, rows) {
       const { table, statements } = of(query.collection);
-      const columns = query.sort.map(({ column }) => column);
-      const { selection, readRow } = table.showing(columns);
       const parameters = createParameters(sqlite);
-      const rest = compileRest(table, { ...query, limit: 1 }, parameters);
-      const sql = `SELECT ${selection} ${rest} OFFSET ${position}`;
-      const cells = statements(sql, () => sql).get(...parameters.values);
-      if (cells === undefined) return null;
-      const { record } = readRow(cells);
-      return columns.map((column) => record[column]!);
+      // Selects a column that no index has, so that SQLite reads in the order of the list.
+      const sql = `SELECT ${table.revision} ${compileRest(table, { ...query, limit: 1 }, parameters)} OFFSET ${rows}`;
+      return statements(sql, () => sql).get(...parameters.values) === undefined;
     },
   };
 }
