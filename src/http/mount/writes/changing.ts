@@ -2,6 +2,7 @@ import { decideOn } from "../../../access/permission/decision.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
+import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, Row, StoredRecord, WrittenValues } from "../../../store/store.ts";
 import { withAllFields } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
@@ -23,6 +24,7 @@ import {
   commitAll,
   isErased,
   isOvertaken,
+  isUnmet,
   REPLAYED,
   replayed,
   toStoredRecord,
@@ -52,12 +54,22 @@ export async function create(mount: ServedMount, exchange: Exchange): Promise<Re
 
 async function createRecord(mount: ServedMount, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const draft = requireRecordDraft(mount, exchange.context, { id: null, record: null });
+  return untilSettled(mount, exchange, () => insertRecord(mount, exchange, draft, idempotency));
+}
+
+/** Makes one attempt. Returns null if a membership that allowed the write was removed in the meantime. */
+async function insertRecord(
+  mount: ServedMount,
+  exchange: Exchange,
+  draft: Draft<Resource, "made">,
+  idempotency: Idempotency | null,
+): Promise<Reply | null> {
   await requireParents(mount, exchange);
   const { collection } = mount;
   const id = madeId(mount, exchange);
   const prepared = await prepare(mount, { kind: "create", context: exchange.context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
-  requireAllowed(mount, exchange, values);
+  await requireAllowed(mount, exchange, values);
   const founding = await prepareFounding(mount, exchange, id);
   await requireCollectionAsKnown(mount, exchange);
   const issued = issue(mount, exchange, id, values);
@@ -67,6 +79,7 @@ async function createRecord(mount: ServedMount, exchange: Exchange, idempotency:
   const stored = storedWith(idempotency, [{ id: 0, ...values }]);
   const transaction = withRepeats(exchange, [insert, ...further, ...founded.changes], stored);
   const outcome = await commitAll(mount, exchange, transaction, [creation, ...founded.writings]);
+  if (isUnmet(outcome)) return null;
   if (outcome.kind !== "written" && outcome.kind !== "replayed")
     throw creationRefusal(outcome, mount, exchange, founded);
   if (outcome.kind === "replayed") return repeatCreation(mount, exchange, outcome.rows[0]!);
@@ -119,7 +132,7 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
   await requireParents(mount, exchange);
   const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
-  requireAllowed(mount, exchange, { id, ...values });
+  await requireAllowed(mount, exchange, { id, ...values });
   const founding = await prepareFounding(mount, exchange, id);
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: mount.collection, key: id, values };
@@ -136,6 +149,7 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
     return null;
   }
+  if (isUnmet(outcome)) return null;
   throw creationRefusal(outcome, mount, exchange, founded);
 }
 
@@ -239,7 +253,7 @@ async function change(
   const id = exchange.key();
   const prepared = await prepare(mount, { kind, context, id, current: toStoredRecord(row), draft });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
-  requireAllowed(mount, exchange, { ...row.record, ...values });
+  await requireAllowed(mount, exchange, { ...row.record, ...values });
   requirePreconditions(mount, exchange, row);
   const update: Change = { kind: "update", collection: mount.collection, key: id, values, revision: row.revision };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: row.record, values });

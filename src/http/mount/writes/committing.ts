@@ -57,12 +57,17 @@ export async function untilSettled(
   const record = `${mount.collection.name} ${id ?? ""}`;
   // A write to a collection makes one attempt before it joins the queue, because it may change other records. A write
   // of a caller who may not see the record does the same, because it must not delay other callers.
+  // Memberships of an earlier attempt may be removed by now. Each attempt judges its records again.
+  const judgedAttempt = (): Promise<Reply | null> => {
+    exchange.relied = null;
+    return attempt();
+  };
   const linesUp = id !== undefined && lines.has(record) && (await findVisible(mount, exchange)) !== null;
   if (!linesUp) {
-    const reply = await attempt();
+    const reply = await judgedAttempt();
     if (reply !== null) return reply;
   }
-  return lines.runAfterEarlier(record, () => retryAttempt(exchange, attempt));
+  return lines.runAfterEarlier(record, () => retryAttempt(exchange, judgedAttempt));
 }
 
 async function retryAttempt({ context }: Exchange, attempt: () => Promise<Reply | null>): Promise<Reply> {
@@ -123,7 +128,7 @@ export async function commitWhole(
   whole: Transaction,
   writings: readonly WriteFacts[],
 ): Promise<Outcome> {
-  const outcome = completed(placedIn(mount, whole, await exchange.write(whole)), whole, writings);
+  const outcome = completed(placedIn(mount, whole, await exchange.write(withRelied(exchange, whole))), whole, writings);
   requireRoomForRepeats(outcome, exchange);
   if (outcome.kind === "written" && writings.some(({ of = mount }) => of.afterWrite !== null))
     await inTurns(writings, (writing, place) => {
@@ -132,6 +137,17 @@ export async function commitWhole(
     });
   await yieldBetweenSteps(exchange.body);
   return outcome;
+}
+
+/** Adds the memberships because of which the write is allowed. If one of them is removed, nothing is written. */
+function withRelied({ relied }: Exchange, transaction: Transaction): Transaction {
+  if (relied === null) return transaction;
+  return { ...transaction, requires: [...(transaction.requires ?? []), ...relied.values()] };
+}
+
+/** Returns true if a membership that allowed the write was removed. The write must then be judged again. */
+export function isUnmet(outcome: Outcome): boolean {
+  return outcome.kind === "refused" && outcome.change === -1;
 }
 
 /**

@@ -8,8 +8,9 @@ import { withoutBody } from "../../answer/writing.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { scopesLet } from "../../request/permitting.ts";
-import { collectColumns, matches } from "../reads/matches.ts";
+import { collectColumns } from "../reads/matches.ts";
 import { decideReading, mayReadWithin, readsEveryParent } from "../reads/reading.ts";
+import { judgeEach, type Judged } from "../reads/settling.ts";
 
 /**
  * Answers a repeated write of records with its stored outcome, as the caller of now may see it. Ends the request if the
@@ -62,10 +63,11 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   const query = { collection, where, sort: [{ column: "id" }], limit: ids.length, columns };
   const found = await exchange.service.store.list(query);
   const current = new Map(found.map(({ record }) => [record["id"] as Key, record]));
-  for (const [id, only] of narrowed) {
+  const judged = [...narrowed].map(([id, only]): Judged => {
     const record = current.get(id);
-    if (record === undefined || !matches(collection, record, only)) return false;
-  }
+    return record === undefined ? { record: {}, decision: "deny" } : { record, decision: { only } };
+  });
+  if ((await judgeEach(mount, exchange, judged)).includes(false)) return false;
   // The parents of deleted records may be gone too. Only a caller who reads every parent may learn that.
   if (found.length === 0 && readsEveryParent(mount, exchange)) return scopesLet(exchange, "GET");
   return mayReadWithin(mount, exchange);

@@ -6,6 +6,7 @@ import type { ServedMount } from "../../../declarations/mount.ts";
 import type { Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
 import { combineAll } from "../conditions.ts";
+import { formatCondition } from "../settling.ts";
 
 /** The decision of a permission about a list or a record. */
 export interface Verdict {
@@ -109,7 +110,7 @@ export function combineVerdicts(column: string, verdicts: ReadonlyMap<Key, KeyDe
     if (decision === "deny") continue;
     const only = decision === "allow" ? null : decision.only;
     if (last?.only !== only) {
-      const name = JSON.stringify(only);
+      const name = only === null ? "" : formatCondition(only);
       last = groups.get(name);
       if (last === undefined) groups.set(name, (last = { only, keys: [] }));
     }
