@@ -16,6 +16,17 @@ export function namedMemberships(mount: Permitted): readonly Resource[] {
   return [...new Set(allPermissions(mount).flatMap(({ memberships = [] }) => memberships))];
 }
 
+/**
+ * Returns the nested mounts whose records are memberships, also in older shapes. Their own permission decides about
+ * writes: the parent must be readable, but its permission for update is not asked.
+ */
+export function nestedMemberships(mounts: readonly Mount[]): ReadonlySet<Mount> {
+  const named = new Set(mounts.flatMap(namedMemberships));
+  return new Set(
+    mounts.filter((each) => each.resource.within !== null && named.has((each.older?.newer ?? each).resource)),
+  );
+}
+
 /** Returns the mistakes about memberships that are not mounted in this service. */
 export function unmountedMemberships(mount: Mount, mounts: readonly Mount[]): readonly string[] {
   return namedMemberships(mount)

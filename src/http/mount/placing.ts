@@ -3,7 +3,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 import type { Listing, Mount, ServedFounder, ServedMount } from "../declarations/mount.ts";
-import { placeMemberships, unmountedMemberships } from "../declarations/named-memberships.ts";
+import { nestedMemberships, placeMemberships, unmountedMemberships } from "../declarations/named-memberships.ts";
 import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
 import { collectFounders, misplacedFounder, withLastOwner } from "./founders.ts";
 
@@ -62,6 +62,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
   const listedBy = new Map<Resource, Listing[]>();
   const referrers = new Map<Resource, ServedMount[]>();
   const guardedFounders: ServedFounder[] = [];
+  const memberships = nestedMemberships(mounts);
   const place = (each: Mount): PlacedMount => {
     const existing = mountsByResource.get(each.resource);
     if (existing !== undefined) return existing;
@@ -79,6 +80,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
       listedBy: listings,
       referrers: referring,
       ...placeMemberships(each, mounts),
+      ...(memberships.has(each) ? { writers: "readers" as const } : {}),
       problems: withLastOwner(each, mounts),
       guardedFounders,
     };
