@@ -15,8 +15,11 @@ import { compileWhere } from "./where.ts";
 
 /** A query with a plan: its keys are read first, and then the rows with these keys. */
 export interface PlannedQuery extends ListQuery {
-  /** Where an index has the columns of the condition and of the order, the keys are read and sorted without the rows. */
-  readonly keysFirst?: true;
+  /**
+   * Another condition, by which the rows are found. If an index has its column, and those of the list, the keys are read
+   * and sorted without the rows.
+   */
+  readonly found?: Where;
   /** Another condition, which is checked only for the first rows of the list. No index is used for it. */
   readonly checked?: { readonly where: Where; readonly rows: number };
 }
@@ -54,7 +57,7 @@ export function compileRest(
   values: BoundValues,
   also: readonly string[] = [],
 ): string {
-  if (query.keysFirst !== true && query.checked === undefined) return compileRows(table, query, values, also);
+  if (query.found === undefined && query.checked === undefined) return compileRows(table, query, values, also);
   const { id, byKey } = table;
   const isFound = `${id.sql} IN (${compileKeys(table, query, values)})`;
   return `FROM ${byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
@@ -63,7 +66,8 @@ export function compileRest(
 /** Returns a query for the keys of a page. */
 function compileKeys(table: Table, query: PlannedQuery, values: BoundValues): string {
   const { id, dialect } = table;
-  const { checked, limit } = query;
+  const { found, checked, limit } = query;
+  if (found !== undefined) return compileFound(table, query, found, values);
   if (checked === undefined) return `SELECT ${id.quoted} ${compileRows(table, query, values)}`;
   // No index has the revision. Without it, SQLite may read and sort a whole index that has all other columns.
   const outside = table.existing === null ? [table.revision] : [];
@@ -73,6 +77,19 @@ function compileKeys(table: Table, query: PlannedQuery, values: BoundValues): st
   const rows = `(SELECT ${[...new Set(names)].join(", ")} ${first}) AS ${quote(table.collection.name)}`;
   const condition = compileWhere(table, checked.where, values);
   return `SELECT ${id.quoted} FROM ${rows} WHERE ${condition} LIMIT ${placeLimit(dialect, limit, values)}`;
+}
+
+/** Returns a query for the keys of a page, whose rows are found by a condition. No index serves the rest of the query. */
+function compileFound(table: Table, query: ListQuery, found: Where, values: BoundValues): string {
+  const conditions = [...watched(table), compileWhere(table, found, values)];
+  if (query.where !== null) conditions.push(withoutIndex(compileWhere(table, query.where, values)));
+  if (query.after !== undefined) conditions.push(withoutIndex(compileAfter(table, query, query.after, values)));
+  return `SELECT ${table.id.quoted} FROM ${table.source} WHERE ${conditions.join(" AND ")}${compileSort(table, query, values)}`;
+}
+
+/** Returns a condition that is true for the same rows, and that no database answers with an index. */
+function withoutIndex(condition: string): string {
+  return `((${condition}) IS NOT TRUE) IS NOT TRUE`;
 }
 
 /** Returns the columns that a condition uses, including the columns with their folded values. */

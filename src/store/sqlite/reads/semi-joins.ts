@@ -55,8 +55,11 @@ export function readNarrowed<Page>(
   const whole = narrowed(...rest, ...settled);
   if (!settled.some(hasAmong) && isServed(whole)) return read(whole);
 
-  const few = (): PlannedQuery | null =>
-    settled.some((each) => isFew(whole, each, reads)) ? { ...whole, keysFirst: true } : null;
+  const few = (): PlannedQuery | null => {
+    const found = settled.find((each) => isFew(whole, each, reads));
+    if (found === undefined) return null;
+    return { ...narrowed(...rest, ...settled.filter((each) => each !== found)), found };
+  };
   const unnarrowed = narrowed(...rest);
   const inOrder = (rows: number): PlannedQuery => ({ ...unnarrowed, checked: { where: { all: settled }, rows } });
   const isOrdered = isServed(unnarrowed);
