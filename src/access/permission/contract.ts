@@ -58,6 +58,12 @@ export interface MemberRows<C extends string = string> {
   readonly where: AllowedRows;
 }
 
+/** Memberships, and their column with the id of the user. */
+export interface SharedMemberships {
+  readonly memberships: Resource;
+  readonly user: string;
+}
+
 /** A decision about the rows of a mounted resource, as a condition for the store. */
 export type RowsDecision = "allow" | "deny" | { readonly only: Where };
 
@@ -89,6 +95,11 @@ export interface Permission<C extends string = never, U extends string = string 
    * the service does not start.
    */
   readonly memberships?: readonly Resource[];
+  /**
+   * The memberships of the users that the permission shows (`sharesGroup`). Only for users. A caller makes members
+   * there only of users whom it may read.
+   */
+  readonly shares?: readonly SharedMemberships[];
   /**
    * The members of `identity.fields` that the permission uses. A feature must provide each of them. Otherwise the
    * service does not start.

@@ -11,6 +11,8 @@ import {
 } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { catalogue } from "../../core/problem/catalogue.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 
 /** The actions of a resource. */
@@ -60,6 +62,17 @@ export function columnMistakes(
           `the permission ${name} compares the column ${column} with the id of a user, but the column is of type ${types.get(column)}; name an integer column`,
       ),
   ]);
+}
+
+/** Returns the mistakes in permissions that are only for users (`sharesGroup`). */
+export function sharesMistakes(permissions: readonly Permission<string>[], resource: Resource): readonly string[] {
+  if (buildTableName(resource) === "users") return [];
+  return [...new Set(permissions)]
+    .filter(({ shares = [] }) => shares.length > 0)
+    .map(
+      ({ name }) =>
+        `the permission ${name} is for users, so it belongs into accounts({ permissions: { list, read } }); narrow ${resource.plural} with memberOf`,
+    );
 }
 
 /** Checks a list of codes from the catalogue and of custom problems. */

@@ -31,7 +31,7 @@ import type { Collection, StoredRecord } from "../../store/store.ts";
 import type { Offering } from "../request/core.ts";
 import type { Context } from "../request/exchange.ts";
 import { readActions, type Actions, type ServedAction } from "./action.ts";
-import { aFeatureList, columnMistakes, permissionsMistakes } from "./checking.ts";
+import { aFeatureList, columnMistakes, permissionsMistakes, sharesMistakes } from "./checking.ts";
 import { buildCollection } from "./collection.ts";
 import { compileComputer } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
@@ -229,8 +229,12 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
     collection,
   );
+  const wrongShares = sharesMistakes(
+    [...Object.values(permissions), ...served.map((each) => each.permission)],
+    resource,
+  );
   const wrongRules = ruleMistakes({ resource, permissions, cache: options.cache ?? "private" });
-  const misfits = [...missing, ...wrongRules];
+  const misfits = [...missing, ...wrongShares, ...wrongRules];
   if (misfits.length > 0) throw new DeclarationError(misfits.map((mistake) => `mount(${resource.path}): ${mistake}`));
   const sources = [
     "id",
@@ -365,6 +369,13 @@ export interface Listing {
   readonly link: Link;
 }
 
+/** The mount of the users who see each other by memberships. */
+export interface SharedUsers {
+  readonly users: ServedMount;
+  /** The column of the memberships with the id of the user. */
+  readonly column: string;
+}
+
 /** A founder whose memberships are found in the service. */
 export interface ServedFounder {
   readonly founder: Founder;
@@ -389,6 +400,8 @@ export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /** The membership that is created together with a record of this mount. */
   readonly founding?: ServedFounder;
+  /** The users who see each other by these memberships (`sharesGroup`), and the column with their id. */
+  readonly sharedUsers?: SharedUsers;
   /** The founders of the whole service whose groups keep an owner (`keep`). */
   readonly guardedFounders?: readonly ServedFounder[];
   /**

@@ -1,4 +1,5 @@
-import type { Mount, ServedFounder, ServedMount } from "../declarations/mount.ts";
+import type { Mount, ServedFounder, ServedMount, SharedUsers } from "../declarations/mount.ts";
+import { allPermissions } from "../declarations/named-memberships.ts";
 
 /** Returns a mistake if the memberships of a founder are not mounted. */
 export function misplacedFounder(
@@ -35,4 +36,16 @@ export function withLastOwner({ resource, older, problems }: Mount, mounts: read
     update: [...update, "last_owner"],
     delete: [...removal, "last_owner"],
   };
+}
+
+/** Returns the mounts of memberships by which users see each other, with the mount of the users. */
+export function collectSharedUsers(mounts: readonly ServedMount[]): ReadonlyMap<ServedMount, SharedUsers> {
+  const found = new Map<ServedMount, SharedUsers>();
+  for (const users of mounts.filter(({ older }) => older === null))
+    for (const { memberships, user } of allPermissions(users).flatMap(({ shares = [] }) => shares)) {
+      const of = mounts.find(({ resource }) => resource === memberships);
+      // In memberships within users, the path has the user. The caller must be able to read the user.
+      if (of !== undefined && user !== memberships.parentColumn) found.set(of, { users, column: user });
+    }
+  return found;
 }

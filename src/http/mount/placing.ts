@@ -2,14 +2,15 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
-import type { Listing, Mount, ServedFounder, ServedMount } from "../declarations/mount.ts";
+import type { Listing, Mount, ServedFounder, ServedMount, SharedUsers } from "../declarations/mount.ts";
 import { nestedMemberships, placeMemberships, unmountedMemberships } from "../declarations/named-memberships.ts";
 import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
-import { collectFounders, misplacedFounder, withLastOwner } from "./founders.ts";
+import { collectFounders, collectSharedUsers, misplacedFounder, withLastOwner } from "./founders.ts";
 
 /** A mount while it is linked to the others. */
 interface PlacedMount extends ServedMount {
   founding?: ServedFounder;
+  sharedUsers?: SharedUsers;
 }
 
 /** Returns a sentence with the fix for each mount whose parent, relation or newer shape is not mounted. */
@@ -95,6 +96,9 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
     mountsByResource.get(founding.group.resource)!.founding = founding;
     if (founding.founder.keep && founding.group.older === null) guardedFounders.push(founding);
   }
+  for (const [memberships, shared] of collectSharedUsers(all))
+    for (const { resource } of all.filter((each) => (each.newer ?? each) === memberships))
+      mountsByResource.get(resource)!.sharedUsers = shared;
   // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape points to
   // the older shape of its target with the same prefix, or to the newest shape if there is none.
   const newest = all.filter(({ older }) => older === null);

@@ -36,9 +36,10 @@ import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./dr
 import { foundingRefusal, prepareFounding, type Founded } from "./founding.ts";
 import { answerOnce, storedWith, repeatable, withRepeats } from "./idempotency.ts";
 import { issue, showIssued } from "./issuing.ts";
+import { requireKnownAfterHook, requireKnownMember } from "./known-users.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
-import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
+import { furtherChanges, madeId, prepare, requireAllowed, buildValues, sentValues } from "./preparing.ts";
 import { replay } from "./replaying.ts";
 import { commitRemoval } from "./unlisting.ts";
 
@@ -67,9 +68,14 @@ async function insertRecord(
   await requireParents(mount, exchange);
   const { collection } = mount;
   const id = madeId(mount, exchange);
+  await requireKnownMember(mount, exchange, { before: null, values: draft.values }, async () => {
+    await requireAllowed(mount, exchange, sentValues(mount, exchange, draft));
+    await requireCollectionAsKnown(mount, exchange);
+  });
   const prepared = await prepare(mount, { kind: "create", context: exchange.context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
   await requireAllowed(mount, exchange, values);
+  await requireKnownAfterHook(mount, exchange, { draft, prepared });
   const founding = await prepareFounding(mount, exchange, id);
   await requireCollectionAsKnown(mount, exchange);
   const issued = issue(mount, exchange, id, values);
@@ -130,9 +136,14 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
   if (await isForbidden(mount, exchange)) throw forbidden(exchange);
   requireMayCreate(mount, exchange);
   await requireParents(mount, exchange);
+  await requireKnownMember(mount, exchange, { before: null, values: draft.values }, async () => {
+    await requireAllowed(mount, exchange, { id, ...sentValues(mount, exchange, draft) });
+    requireNothingThere(exchange);
+  });
   const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
   await requireAllowed(mount, exchange, { id, ...values });
+  await requireKnownAfterHook(mount, exchange, { draft, prepared });
   const founding = await prepareFounding(mount, exchange, id);
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: mount.collection, key: id, values };
@@ -251,9 +262,14 @@ async function change(
 ): Promise<Reply | null> {
   const { context } = exchange;
   const id = exchange.key();
+  await requireKnownMember(mount, exchange, { before: row.record, values: draft.values }, async () => {
+    await requireAllowed(mount, exchange, { ...row.record, ...draft.values });
+    requirePreconditions(mount, exchange, row);
+  });
   const prepared = await prepare(mount, { kind, context, id, current: toStoredRecord(row), draft });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
   await requireAllowed(mount, exchange, { ...row.record, ...values });
+  await requireKnownAfterHook(mount, exchange, { draft, prepared });
   requirePreconditions(mount, exchange, row);
   const update: Change = { kind: "update", collection: mount.collection, key: id, values, revision: row.revision };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: row.record, values });

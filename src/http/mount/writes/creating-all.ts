@@ -13,6 +13,7 @@ import { noteDeprecated, parseRecordDraft } from "./drafting.ts";
 import { prepareFounding } from "./founding.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
+import { requireKnownAfterHook, requireKnownMember } from "./known-users.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import {
   furtherChanges,
@@ -21,6 +22,8 @@ import {
   requireAllowedAlone,
   requireEachAllowed,
   buildValues,
+  sentValues,
+  requireAllowed,
   type Resulting,
 } from "./preparing.ts";
 import {
@@ -104,11 +107,16 @@ async function preparePart(
   const { context } = exchange;
   const id = madeId(mount, exchange);
   return runAtIndex(at, async () => {
+    await requireKnownMember(mount, exchange, { before: null, values: draft.values }, async () => {
+      await requireAllowed(mount, exchange, sentValues(mount, exchange, draft));
+      await requireCollectionAsKnown(mount, exchange);
+    });
     const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
     const values = buildValues(mount, exchange, draft, prepared);
     const result: Resulting = { record: values, only: exchange.only };
     requireAllowedAlone(mount, exchange, result);
     resulting.push(result);
+    await requireKnownAfterHook(mount, exchange, { draft, prepared });
     const founding = await prepareFounding(mount, exchange, id);
     const own: Change = { kind: "insert", collection: mount.collection, ...(id === null ? {} : { key: id }), values };
     return async () => {

@@ -135,6 +135,16 @@ export function buildValues(
   return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
 }
 
+/** Returns the sent values of a new record, with the id of its parent. */
+export function sentValues(
+  { resource: { parentColumn } }: ServedMount,
+  { params }: Exchange,
+  draft: Draft,
+): WrittenValues {
+  const values = draft.values as WrittenValues;
+  return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
+}
+
 /** Returns a new id if the service generates the ids of this resource. Returns null if the store assigns them. */
 export function madeId({ resource, once }: ServedMount, { service, call }: Exchange): string | null {
   if (once !== null) return makeLookup();

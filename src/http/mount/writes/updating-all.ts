@@ -33,9 +33,17 @@ import { isOvertaken, toStoredRecord, untilSettled, isMaybeUnseen } from "./comm
 import { noteDeprecated, parseMergedDraft, parseRecordDraft, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
+import { requireKnownAfterHook, requireKnownMember } from "./known-users.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import { isOldTag, requireCollectionAsKnown, tagsOfState } from "./preconditions.ts";
-import { furtherChanges, prepare, requireAllowedAlone, requireEachAllowed, type Resulting } from "./preparing.ts";
+import {
+  furtherChanges,
+  prepare,
+  requireAllowed,
+  requireAllowedAlone,
+  requireEachAllowed,
+  type Resulting,
+} from "./preparing.ts";
 import {
   commitParts,
   FoundIssues,
@@ -308,11 +316,16 @@ function preparePart(
   const { collection } = mount;
   return runAtIndex(at, async () => {
     const { context } = exchange;
+    await requireKnownMember(mount, exchange, { before: before.record, values: draft.values }, async () => {
+      await requireAllowed(mount, exchange, { ...before.record, ...draft.values }, only);
+      await requireCollectionAsKnown(mount, exchange);
+    });
     const prepared = await prepare(mount, { kind: "update", context, id, current: toStoredRecord(before), draft });
     const values = { ...draft.values, ...prepared.values } as WrittenValues;
     const result: Resulting = { record: { ...before.record, ...values }, only };
     requireAllowedAlone(mount, exchange, result);
     resulting.push(result);
+    await requireKnownAfterHook(mount, exchange, { draft, prepared });
     const own: Change = { kind: "update", collection, key: id, values, revision: before.revision };
     const written = { id, before: before.record, values };
     return async () => {
