@@ -93,6 +93,11 @@ export function serveAs(collection: Collection, as: Collection): void {
   found.set(collection, as);
 }
 
+/** True if no index of an existing table is known. This is so for a view. */
+export function hasNoKnownIndex(collection: Collection): boolean {
+  return (asServed(collection).indexes ?? []).length === 0;
+}
+
 function asServed(collection: Collection): Collection {
   return collection.existing === undefined ? collection : (found.get(collection) ?? collection);
 }

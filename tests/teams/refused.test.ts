@@ -6,6 +6,7 @@ import {
   allOf,
   anyOf,
   boolean,
+  defineEndpoint,
   defineResource,
   enumeration,
   integer,
@@ -15,7 +16,9 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import { DeclarationError, references } from "../../src/door/resources.ts";
+import { DeclarationError, references, type Mount } from "../../src/door/resources.ts";
+import { assembleService, sqliteStore } from "../../src/door/stores.ts";
+import { ownService } from "../harness/own-service.ts";
 
 const project = defineResource({ name: "project", fields: { name: text() } });
 const club = defineResource({ name: "club", id: "uuid", fields: { name: text() } });
@@ -171,6 +174,127 @@ test("denies unknown callers, and narrows known callers to the rows of their gro
   assert.deepEqual(permission.memberships, [membership]);
   assert.deepEqual(anyOf(administrator, permission).memberships, [membership]);
   assert.equal(permission.name, "member by project_id of /memberships with role owner and with accepted true");
+});
+
+test("refuses at the start what memberOf cannot compare, with the place and the fix", async () => {
+  const user = defineResource({ name: "user", fields: { name: text() } });
+  const clubs = defineResource({
+    name: "seat",
+    fields: { user_id: reference(user), club_id: reference(club) },
+    unique: [["user_id", "club_id"]],
+  });
+  const folded = defineResource({
+    name: "place",
+    fields: { club_id: text({ maxLength: 36 }) },
+    filters: { club_id: ["icontains"] },
+  });
+  const room = defineResource({ name: "room", fields: { club_id: integer(), clubs: references(club), meta: json() } });
+  const loose = memberOf as (memberships: unknown, options?: unknown) => Permission;
+  const starts = (...mounts: readonly Mount[]): string =>
+    thrownBy(() => assembleService({ store: sqliteStore({ path: ":memory:" }), mounts }));
+  const people = mount(user, { permission: administrator });
+  const groups = mount(club, { permission: administrator });
+  const seats = mount(clubs, { permission: memberOf(clubs) });
+
+  assert.equal(starts(people, groups, seats), "");
+  assert.match(
+    starts(people, mount(club, { permission: memberOf(clubs, { on: "id" }) })),
+    /mount\(\/clubs\): a permission narrows by \/seats, which is not mounted in this service; mount seats too/,
+  );
+  assert.match(
+    thrownBy(() => mount(club, { permission: loose(clubs) })),
+    /narrows by the column club_id, which does not exist.*; this is the group itself, so write memberOf\(…, \{ on: "id" \}\)/,
+  );
+  assert.match(
+    thrownBy(() => mount(user, { permission: { list: anyOf(administrator, loose(clubs)) } })),
+    /narrows by the column club_id, which does not exist.*; name the column with the id of the group: memberOf/,
+  );
+  for (const on of ["clubs", "meta"])
+    assert.match(
+      thrownBy(() => mount(room, { permission: loose(clubs, { on }) })),
+      /cannot be compared; store the compared value in a separate column; for teams: memberOf\(memberships\)/,
+    );
+  assert.match(
+    starts(people, groups, seats, mount(room, { permission: memberOf(clubs) })),
+    /mount\(\/rooms\): the permission .* compares the column club_id with club_id of \/seats, but they are of the types integer and text/,
+  );
+  assert.match(
+    starts(people, groups, seats, mount(folded, { permission: memberOf(clubs) })),
+    /mount\(\/places\): .* one of them is compared without case/,
+  );
+  assert.match(
+    thrownBy(() =>
+      assembleService({
+        store: sqliteStore({ path: ":memory:" }),
+        mounts: [people, groups, seats],
+        endpoints: [
+          defineEndpoint({ method: "GET", path: "/mine", access: loose(clubs), handle: () => ({ status: 204 }) }),
+        ],
+      }),
+    ),
+    /narrows to rows, but your own endpoint has no rows/,
+  );
+});
+
+test("makes the indexes of memberships and of narrowed tables", () => {
+  const user = defineResource({ name: "user", fields: { name: text() } });
+  const member = defineResource({
+    name: "member",
+    fields: { user_id: reference(user), project_id: reference(project) },
+  });
+  const job = defineResource({
+    name: "job",
+    fields: { home: integer(), title: text({ maxLength: 100 }) },
+    sorts: ["title"],
+  });
+  const { collections } = assembleService({
+    store: sqliteStore({ path: ":memory:" }),
+    mounts: [
+      mount(user, { permission: administrator }),
+      mount(project, { permission: memberOf(member, { on: "id" }) }),
+      mount(member, { permission: memberOf(member) }),
+      mount(job, { permission: anyOf(administrator, memberOf(member, { on: "home" })) }),
+    ],
+  });
+  const indexesOf = (name: string): readonly string[] =>
+    collections.find((each) => each.name === name)!.indexes!.map((index) => index.join());
+
+  assert.ok(indexesOf("members").includes("user_id,project_id"));
+  for (const index of ["home,id", "home,title,id"]) assert.ok(indexesOf("jobs").includes(index), index);
+});
+
+test("faults for a custom permission that answers with memberships which it does not name", async (t) => {
+  const user = defineResource({ name: "user", fields: { name: text() } });
+  const decide = memberOf(membership, { on: "id" }).decide;
+  const within = (permission: Partial<Permission<"id">>): Permission<"id"> => ({
+    name: "custom",
+    narrows: ["list", "read"],
+    columns: ["id"],
+    decide,
+    ...permission,
+  });
+  const opposite = within({
+    memberships: [membership],
+    decide: (request) => {
+      const decision = decide(request);
+      return typeof decision === "string" || "confirm" in decision ? decision : { only: { not: decision.only } };
+    },
+  });
+  const status = async (permission: Permission<"id">): Promise<number> => {
+    const own = await ownService(t, {
+      mounts: [
+        mount(user, { permission: administrator }),
+        mount(project, { permission: { list: permission } }),
+        mount(membership, { permission: administrator }),
+      ],
+      observe: null,
+    });
+    return (await own.get("/projects", { as: "ada" })).status;
+  };
+
+  assert.equal(await status(within({})), 500);
+  assert.equal(await status(opposite), 500);
+  assert.equal(await status(within({ memberships: [membership] })), 200);
 });
 
 /** Returns the mistakes that a declaration throws. Empty if there are none. */

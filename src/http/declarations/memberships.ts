@@ -1,3 +1,4 @@
+import { collectParts } from "../../access/permission/implying.ts";
 import { isObject, isText, shown } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import type { Resource } from "../../resource/resource.ts";
@@ -10,6 +11,25 @@ export interface Memberships {
   readonly user: string;
   /** The column with the id of the group. For nested memberships, it may be the column of the parent. */
   readonly group: string;
+}
+
+/** A permission that narrows to the rows of the caller's groups. */
+export interface MemberPermission extends Memberships {
+  /** The column of the narrowed resource that holds the group. */
+  readonly on: string;
+}
+
+const memberPermissions = new WeakMap<object, MemberPermission>();
+
+/** Stores the facts about a permission of `memberOf`, for the checks at the start. Returns the permission. */
+export function registerMembers<P extends object>(permission: P, facts: MemberPermission): P {
+  memberPermissions.set(permission, facts);
+  return permission;
+}
+
+/** Returns the facts about the permissions of `memberOf` that a permission was made of. */
+export function findMembers(permission: object): readonly MemberPermission[] {
+  return collectParts(permission).flatMap((part) => memberPermissions.get(part) ?? []);
 }
 
 /** The names of the columns of memberships, if there are several. */

@@ -38,6 +38,7 @@ import type { Deferral } from "./deferral.ts";
 import { founderMistakes, readFounder, type Founder, type FounderOptions } from "./founder.ts";
 import type { ActionAnswers, ActionsGive } from "./given.ts";
 import { buildLinks, type Link } from "./links.ts";
+import { findMembers } from "./memberships.ts";
 import type { Older } from "./older-shape.ts";
 import { findOnceField, type OnceField } from "./once.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
@@ -224,7 +225,8 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   const permissions = resolvePermissions(options.permission, resource);
   const { maximum = null } = options;
   const narrowedBy = [...(permissions.list?.columns ?? []), ...(maximum === null ? [] : [maximum.per])];
-  const collection = (options.table ?? buildCollection(resource, narrowedBy)) as Collection<StoredOf<Resource>>;
+  const groups = permissions.list === undefined ? [] : findMembers(permissions.list).map(({ on }) => on);
+  const collection = (options.table ?? buildCollection(resource, narrowedBy, groups)) as Collection<StoredOf<Resource>>;
   const missing = columnMistakes(
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
     collection,

@@ -1,10 +1,15 @@
 import type { Permission } from "../../access/permission/contract.ts";
 import type { Resource } from "../../resource/resource.ts";
-import type { Collection } from "../../store/store.ts";
-import type { Mount } from "./mount.ts";
+import { isFolded } from "../../store/fold.ts";
+import type { Collection, Column } from "../../store/store.ts";
+import { findMembers } from "./memberships.ts";
+import type { Mount, ServedMount } from "./mount.ts";
 
 /** The part of a mount that has its permissions. */
 type Permitted = Pick<Mount, "permissions" | "actions">;
+
+/** The part of a mount that conditions by memberships need. */
+export type Narrowed = Pick<ServedMount, "resource" | "collection" | "older" | "permissions" | "actions">;
 
 /** Returns all permissions of a mount: those of the resource and those of its actions. */
 export function allPermissions({ permissions, actions }: Permitted): readonly Permission<string>[] {
@@ -37,16 +42,53 @@ export function unmountedMemberships(mount: Mount, mounts: readonly Mount[]): re
     );
 }
 
-/** Returns the mounted tables of the memberships that a mount names. Left out if there are none. */
+/** Returns the mistakes about columns that cannot be compared with the column of the group in memberships. */
+export function incomparableGroups(mount: Mount, mounts: readonly Mount[]): readonly string[] {
+  const { resource, collection } = mount;
+  const mistakes = allPermissions(mount).flatMap((permission) =>
+    findMembers(permission).flatMap(({ resource: memberships, group, on }) => {
+      const selected = findColumn(findMount(memberships, mounts)?.collection ?? collection, group);
+      const column = findColumn(collection, on);
+      if (selected === undefined || column === undefined) return [];
+      const place = `mount(${resource.path}): the permission ${permission.name} compares the column ${on} with ${group} of ${memberships.path}`;
+      if (column.type !== selected.type)
+        return [
+          `${place}, but they are of the types ${column.type} and ${selected.type}; name the column with the id of the group: memberOf(…, { on: "…" })`,
+        ];
+      return isFolded(column) || isFolded(selected)
+        ? [`${place}, but one of them is compared without case, which ids are not; remove the filters without case`]
+        : [];
+    }),
+  );
+  return [...new Set(mistakes)];
+}
+
+function findColumn({ key, columns }: Collection, name: string): Column | undefined {
+  return name === "id" ? { name, type: key } : columns.find((column) => column.name === name);
+}
+
+/**
+ * Returns the mounted tables of the memberships that a mount names. Left out if there are none. `tables` has the tables
+ * that replace declared ones.
+ */
 export function placeMemberships(
   mount: Mount,
   mounts: readonly Mount[],
+  tables: ReadonlyMap<Collection, Collection>,
 ): { readonly memberships?: ReadonlyMap<Resource, Collection> } {
   const named = namedMemberships(mount);
   if (named.length === 0) return {};
-  return { memberships: new Map(named.map((resource) => [resource, findMount(resource, mounts)!.collection])) };
+  const tableOf = (resource: Resource): Collection => {
+    const { collection } = findMount(resource, mounts)!;
+    return tables.get(collection) ?? collection;
+  };
+  return { memberships: new Map(named.map((resource) => [resource, tableOf(resource)])) };
 }
 
-function findMount(resource: Resource, mounts: readonly Mount[]): Mount | undefined {
+/** Returns the mount of memberships. Returns undefined if the resource is not mounted. */
+export function findMount<M extends Pick<Narrowed, "resource" | "older">>(
+  resource: Resource,
+  mounts: readonly M[],
+): M | undefined {
   return mounts.find((each) => each.resource === resource && each.older === null);
 }

@@ -3,9 +3,15 @@ import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 import type { Listing, Mount, ServedFounder, ServedMount, SharedUsers } from "../declarations/mount.ts";
-import { nestedMemberships, placeMemberships, unmountedMemberships } from "../declarations/named-memberships.ts";
+import {
+  nestedMemberships,
+  placeMemberships,
+  incomparableGroups,
+  unmountedMemberships,
+} from "../declarations/named-memberships.ts";
 import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
 import { collectFounders, collectSharedUsers, misplacedFounder, withLastOwner } from "./founders.ts";
+import { completeTables } from "./membership-tables.ts";
 
 /** A mount while it is linked to the others. */
 interface PlacedMount extends ServedMount {
@@ -18,7 +24,7 @@ export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
   const newer = mounts.filter(({ older }) => older === null);
   return mounts.flatMap((each) => [
     ...misplaced(each, mounts),
-    ...(each.older === null ? unmountedMemberships(each, mounts) : []),
+    ...(each.older === null ? [...unmountedMemberships(each, mounts), ...incomparableGroups(each, mounts)] : []),
     ...(each.older === null ? misleadingRelations(each, newer) : []),
     ...withoutNewer(each, mounts),
     ...misplacedFounder(each, mounts),
@@ -45,7 +51,9 @@ function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mou
 }
 
 /** Returns the tables of mounts. An older shape has the table of the newer shape. */
-export function collectCollections(mounts: readonly Mount[]): readonly Collection[] {
+export function collectCollections(
+  mounts: readonly Pick<ServedMount, "collection" | "links" | "older">[],
+): readonly Collection[] {
   return mounts
     .filter(({ older }) => older === null)
     .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]);
@@ -64,6 +72,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
   const referrers = new Map<Resource, ServedMount[]>();
   const guardedFounders: ServedFounder[] = [];
   const memberships = nestedMemberships(mounts);
+  const tables = completeTables(mounts);
   const place = (each: Mount): PlacedMount => {
     const existing = mountsByResource.get(each.resource);
     if (existing !== undefined) return existing;
@@ -80,7 +89,8 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
       relations: own,
       listedBy: listings,
       referrers: referring,
-      ...placeMemberships(each, mounts),
+      collection: tables.get(each.collection) ?? each.collection,
+      ...placeMemberships(each, mounts, tables),
       ...(memberships.has(each) ? { writers: "readers" as const } : {}),
       problems: withLastOwner(each, mounts),
       guardedFounders,

@@ -14,7 +14,7 @@ import {
 } from "../../../core/checking/members.ts";
 import { suggestion } from "../../../core/checking/nearest.ts";
 import { made, otherCopyMistake } from "../../../core/copy.ts";
-import { readMemberships } from "../../../http/declarations/memberships.ts";
+import { readMemberships, registerMembers } from "../../../http/declarations/memberships.ts";
 import { Flaw, isStored } from "../../../resource/declaration/field.ts";
 import type { ComparedOf, GroupReferenceOf, Resource, StoredOf, UserReferenceOf } from "../../../resource/resource.ts";
 import type { Value } from "../../../store/store.ts";
@@ -104,7 +104,7 @@ export function memberOf(resource: Resource, options: MemberOfOptions = {}): Per
     throw new DeclarationError(mistakes.map((mistake) => `memberOf: ${mistake}`));
   const column = on ?? read.group;
   const conditions = wanted.filter((each) => typeof each !== "string");
-  return made({
+  const permission: Permission<string> = made({
     name: formatName(resource, read.group, conditions),
     narrows: everyAction,
     columns: [column],
@@ -116,6 +116,7 @@ export function memberOf(resource: Resource, options: MemberOfOptions = {}): Per
       return { only: { column, memberships: resource, select: read.group, where: condition } };
     },
   });
+  return registerMembers(permission, { ...read, on: column });
 }
 
 const checks: Checks & Readonly<Record<keyof MemberOfOptions, unknown>> = {
