@@ -22,6 +22,8 @@ export interface PlannedQuery extends ListQuery {
   readonly found?: Where;
   /** Another condition, which is checked only for the first rows of the list. No index is used for it. */
   readonly checked?: { readonly where: Where; readonly rows: number };
+  /** Returns a query for the keys of a page. The query has the limit of the page. */
+  readonly keys?: (values: BoundValues, query: ListQuery) => string;
 }
 
 /** Returns a read of the rows of a query. */
@@ -57,6 +59,10 @@ export function compileRest(
   values: BoundValues,
   also: readonly string[] = [],
 ): string {
+  if (query.keys !== undefined) {
+    const isFound = table.dialect.isAmong(table.id.sql, query.keys(values, query));
+    return `FROM ${table.byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
+  }
   if (query.found === undefined && query.checked === undefined) return compileRows(table, query, values, also);
   const { id, byKey } = table;
   const isFound = `${id.sql} IN (${compileKeys(table, query, values)})`;
@@ -105,7 +111,8 @@ function withDerived({ quoted, shadow, words }: TableColumn): readonly { readonl
   return [quoted, shadow, words].flatMap((name) => (name === null ? [] : [{ quoted: name }]));
 }
 
-function compileRows(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
+/** Returns the same SQL without a plan. */
+export function compileRows(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
   let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
   const narrow = (condition: string): void => {

@@ -28,7 +28,14 @@ import { estimateRows } from "./estimate.ts";
 import { createPageReader, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";
 import { rememberedRows, type ReadRow } from "./rows.ts";
-import { readNarrowed, settleCounted, settleRelated, type SemiJoinReads } from "./semi-joins.ts";
+import {
+  readNarrowed,
+  settleCounted,
+  settleRelated,
+  semiJoinLimits,
+  type SemiJoinLimits,
+  type SemiJoinReads,
+} from "./semi-joins.ts";
 
 /** Reads that run in the calling thread, synchronously. */
 export interface SQLiteReader {
@@ -56,6 +63,8 @@ export interface ReaderOptions {
   readonly require?: (collection: Collection) => void;
   /** Returns the cause of an error, or the error itself. */
   readonly explain?: (error: unknown) => unknown;
+  /** Tests use small numbers. */
+  readonly limits?: SemiJoinLimits;
 }
 
 const same = (error: unknown): unknown => error;
@@ -63,11 +72,11 @@ const anything = (): void => {};
 
 /** Creates the reads of a connection. */
 export function createReader(options: ReaderOptions): SQLiteReader {
-  const { database, ready, version, getTable, require = anything, explain = same } = options;
+  const { database, ready, version, getTable, require = anything, explain = same, limits = semiJoinLimits } = options;
   const isLasting = lastingIn(database);
   const readPage = createPageReader(version);
   const prepared = preparedIn(database, isLasting, getTable);
-  const semiJoins = createSemiJoinReads(of);
+  const semiJoins = createSemiJoinReads(of, limits);
   let recall: Recall | null = null;
 
   function of(collection: Collection): Prepared {
@@ -148,8 +157,9 @@ export function createReader(options: ReaderOptions): SQLiteReader {
 }
 
 /** Returns the reads that choose the plan of a list with conditions on other rows. */
-function createSemiJoinReads(of: (collection: Collection) => Prepared): SemiJoinReads {
+function createSemiJoinReads(of: (collection: Collection) => Prepared, limits: SemiJoinLimits): SemiJoinReads {
   return {
+    limits,
     requireSound: (collection, where) => void compileWhere(of(collection).table, where, createParameters(sqlite)),
     readValues({ collection, select, where }, most) {
       const { table, statements } = of(collection);

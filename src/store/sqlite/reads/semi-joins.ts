@@ -10,22 +10,36 @@ import type { Among, Collection, Key, ListQuery, Where } from "../../store.ts";
  * (1,288 ms if none of a million matches). So the values are read first, and the plan depends on their number.
  */
 
-/** If there are at most this many values, they become a part of the query. */
-const FEW_VALUES = 100;
+/** The numbers that choose between the plans. */
+export interface SemiJoinLimits {
+  /** If there are at most this many values, they become a part of the query. */
+  readonly fewValues: number;
+  /** If at most this many rows match, they are found by their column and sorted. */
+  readonly fewRows: FewRows;
+  readonly fewRowsOfLongRead: FewRows;
+  /** The numbers of rows that are checked in the order of the list, before and after the rows are counted. */
+  readonly firstRows: number;
+  readonly moreRows: number;
+}
 
-/**
- * If at most this many rows match, they are found by their column and sorted. With an index of all columns that this
- * needs, a row costs 40 ns, otherwise 600 ns.
- */
-const FEW_ROWS = { covered: 30_000, read: 2000 } as const;
-const FEW_ROWS_OF_LONG_READ = { covered: 1_000_000, read: 100_000 } as const;
+/** `covered`: an index has all columns that are needed, and a row costs 40 ns. `read`: otherwise, 600 ns. */
+interface FewRows {
+  readonly covered: number;
+  readonly read: number;
+}
 
-/** The numbers of rows that are checked in the order of the list, before and after the rows are counted. */
-const FIRST_ROWS = 1000;
-const MORE_ROWS = 10_000;
+/** With these numbers, a list delays other requests by at most 10 ms on a slow core. */
+export const semiJoinLimits: SemiJoinLimits = {
+  fewValues: 100,
+  fewRows: { covered: 30_000, read: 2000 },
+  fewRowsOfLongRead: { covered: 1_000_000, read: 100_000 },
+  firstRows: 1000,
+  moreRows: 10_000,
+};
 
 /** The reads that choose the plan. All of them, and the read of the page, must see the same state of the database. */
 export interface SemiJoinReads {
+  readonly limits: SemiJoinLimits;
   /** Throws a TypeError if the condition cannot be compiled. A condition that is replaced by values must fit too. */
   requireSound(collection: Collection, where: Where): void;
   /** Reads the values of the matching rows, without missing ones. Returns null if there are more rows than `most`. */
@@ -66,12 +80,13 @@ export function readNarrowed<Page>(
   if (long) return read(few() ?? (isOrdered ? narrowed(...rest, ...settled.map(withoutIndex)) : whole));
   if (!isOrdered) throw new LongReadNeeded();
 
-  const first = read(inOrder(FIRST_ROWS));
-  if (isFull(first) || reads.isShorter(unnarrowed, FIRST_ROWS)) return first;
+  const { firstRows, moreRows } = reads.limits;
+  const first = read(inOrder(firstRows));
+  if (isFull(first) || reads.isShorter(unnarrowed, firstRows)) return first;
   const byColumn = few();
   if (byColumn !== null) return read(byColumn);
-  const page = read(inOrder(MORE_ROWS));
-  if (isFull(page) || reads.isShorter(unnarrowed, MORE_ROWS)) return page;
+  const page = read(inOrder(moreRows));
+  if (isFull(page) || reads.isShorter(unnarrowed, moreRows)) return page;
   throw new LongReadNeeded();
 }
 
@@ -80,7 +95,8 @@ function isFew({ collection, where, sort, long }: ListQuery, narrowing: Where, r
   if (!isFoundByIndex(collection, narrowing)) return false;
   const used = [...listColumns(where!), ...sort.map(({ column }) => column)];
   const isCovered = "column" in narrowing && covers(collection, narrowing.column, used);
-  const limits = long === true ? FEW_ROWS_OF_LONG_READ : FEW_ROWS;
+  const { fewRows, fewRowsOfLongRead } = reads.limits;
+  const limits = long === true ? fewRowsOfLongRead : fewRows;
   return reads.hasAtMost(collection, narrowing, isCovered ? limits.covered : limits.read);
 }
 
@@ -130,7 +146,7 @@ function settleFew(where: Where, reads: SemiJoinReads): Where {
   if (!("among" in where)) return where;
   const among = { ...where.among, where: settleFew(where.among.where, reads) };
   if (isConstant(among.where, "any")) return { any: [] };
-  const values = reads.readValues(among, FEW_VALUES);
+  const values = reads.readValues(among, reads.limits.fewValues);
   if (values === null) return { column: where.column, among };
   const [first] = values;
   if (first === undefined) return { any: [] };
