@@ -9,6 +9,7 @@ export interface Answers {
   readonly resource: string;
   readonly login: string;
   readonly signUp: boolean;
+  readonly teams: boolean;
 }
 
 /** Asks for the missing answers. An empty answer takes the default. Returns null if the user cancels. */
@@ -31,9 +32,8 @@ export async function ask(
     }
   }
 
-  async function agrees(): Promise<boolean> {
-    const text = "Do people sign up themselves, with an address that they prove by mail?";
-    const answer = await question(text, standard.signUp ? "yes" : "no", (each) =>
+  async function agrees(text: string, isUsual: boolean): Promise<boolean> {
+    const answer = await question(text, isUsual ? "yes" : "no", (each) =>
       /^(?:y|yes|n|no)$/i.test(each) ? null : "Write yes or no.",
     );
     return /^y/i.test(answer);
@@ -57,8 +57,14 @@ export async function ask(
       (await question("Which", standard.login, (answer) =>
         isLogin(answer) ? null : `Write one of ${Object.keys(logins).join(", ")}.`,
       ));
-    const signUp = knownAnswers.signUp ?? (await agrees());
-    return { folder, resource, login, signUp };
+    const teams =
+      knownAnswers.teams ??
+      (await agrees("Do people work in teams: in projects that only members see?", standard.teams));
+    const signUp =
+      knownAnswers.signUp ??
+      (teams ||
+        (await agrees("Do people sign up themselves, with an address that they prove by mail?", standard.signUp)));
+    return { folder, resource, login, signUp, teams };
   } catch {
     process.stdout.write("\n");
     return null;

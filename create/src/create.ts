@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, styleText } from "node:util";
 import { ask, type Answers } from "./asking.ts";
-import { isLogin, logins, packageName, resourceMistake, toTitle, type Plan } from "./names.ts";
+import { isLogin, logins, packageName, resourceMistake, teamNames, toTitle, type Plan } from "./names.ts";
 import { CreateError, projectFiles, writeProject, type Versions } from "./project.ts";
 
 const usage = `Makes a project with Latchkey: an API of your own with logins, pages and tests.
@@ -12,12 +12,13 @@ Usage: npm create latchkey [folder] [-- options]
   --resource <name>   one of what you keep, like book or order_line
   --login <way>       ${Object.keys(logins).join(", ")}
   --sign-up           people create their own accounts, with an address that they prove by mail
-  --yes               ask nothing, and take what is not given: my-api, book, session, no sign-up
+  --teams             records (task) belong to projects, and only members of a project see them; with --sign-up
+  --yes               ask nothing, and take what is not given: my-api, book, session, no sign-up, no teams
   --version           show the version
   --help              show this
 `;
 
-const standard = { folder: "my-api", resource: "book", login: "session", signUp: false } as const;
+const standard = { folder: "my-api", resource: "book", login: "session", signUp: false, teams: false } as const;
 
 /** Returns the exit status: 0 done, 1 failed, 2 wrong usage. */
 async function run(args: readonly string[]): Promise<number> {
@@ -26,7 +27,8 @@ async function run(args: readonly string[]): Promise<number> {
   if (options.help) return print(usage);
   if (options.version) return print(`${readVersions().latchkey}\n`);
   const asks = !options.yes && process.stdin.isTTY && process.stdout.isTTY;
-  const answers = asks ? await ask(options, standard) : { ...standard, ...pickAnswers(options) };
+  const usual = options.teams === true ? { ...standard, resource: "task" } : standard;
+  const answers = asks ? await ask(options, usual) : { ...usual, ...pickAnswers(options) };
   if (answers === null) return fail("Nothing was made.", 1);
   const plan = buildPlan(answers);
   if (typeof plan === "string") return fail(plan, 2);
@@ -45,6 +47,7 @@ interface Given {
   readonly resource?: string | undefined;
   readonly login?: string | undefined;
   readonly signUp?: boolean | undefined;
+  readonly teams?: boolean | undefined;
   readonly yes: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -59,6 +62,7 @@ function readArguments(args: readonly string[]): Given | string {
         resource: { type: "string" },
         login: { type: "string" },
         "sign-up": { type: "boolean" },
+        teams: { type: "boolean" },
         yes: { type: "boolean", short: "y", default: false },
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
@@ -72,13 +76,13 @@ function readArguments(args: readonly string[]): Given | string {
   }
 }
 
-function pickAnswers({ folder, resource, login, signUp }: Given): Partial<Answers> {
-  const answers = { folder, resource, login, signUp };
+function pickAnswers({ folder, resource, login, signUp, teams }: Given): Partial<Answers> {
+  const answers = { folder, resource, login, signUp, teams };
   return Object.fromEntries(Object.entries(answers).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the plan, or a sentence with the mistake. */
-function buildPlan({ folder, resource, login, signUp }: Answers): Plan | string {
+function buildPlan({ folder, resource, login, signUp, teams }: Answers): Plan | string {
   if (/[\0-\x1f\x7f]/.test(folder) || folder.trim() === "")
     return "The folder needs a name without control characters.";
   const base = path.basename(path.resolve(folder));
@@ -86,9 +90,10 @@ function buildPlan({ folder, resource, login, signUp }: Answers): Plan | string 
   if (name === "") return `No name of a package can be made of ${JSON.stringify(folder)}. Use letters or digits.`;
   const mistake = resourceMistake(resource);
   if (mistake !== null) return mistake;
+  if (teams && teamNames.has(resource)) return `${resource} is what the teams have. Choose another name.`;
   if (!isLogin(login))
     return `${JSON.stringify(login)} is no way of logging in. There are ${Object.keys(logins).join(", ")}.`;
-  return { folder, name, title: toTitle(base), resource, login, signUp };
+  return { folder, name, title: toTitle(base), resource, login, signUp: signUp || teams, teams };
 }
 
 /** Reads the versions of this release, which the build has written. */

@@ -11,6 +11,8 @@ export interface Plan {
   readonly login: Login;
   /** True if people create their own accounts, with an address that they prove by mail. */
   readonly signUp: boolean;
+  /** True if records belong to projects with members. */
+  readonly teams: boolean;
 }
 
 /** The login methods to choose from, with their descriptions. */
@@ -62,6 +64,9 @@ const taken = new Set(
     " ",
   ),
 );
+
+/** Names that the files of teams use. */
+export const teamNames: ReadonlySet<string> = new Set(["project", "projects", "member", "members", "member_of"]);
 
 /** Words that are no name of a variable in a module, and the names that the files of the project import. */
 const reserved = new Set(

@@ -11,11 +11,14 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { toPlural, toVariable, type Plan } from "./names.ts";
+import { firstRequest, howToSignUp, howToWrite, listDrafts, teamsRow } from "./readme.ts";
 
 /** Thrown with a message for the user. Nothing was created, or everything was undone. */
 export class CreateError extends Error {}
 
 const template = path.join(import.meta.dirname, "../template");
+/** The files of a project with teams. They come in place of those of the template, or beside them. */
+const teamsTemplate = path.join(import.meta.dirname, "../teams");
 
 /** The exact versions that the project is made with: those that this release was tested with. */
 export interface Versions {
@@ -30,15 +33,21 @@ export interface Versions {
  * project.
  */
 export function projectFiles(plan: Plan, versions: Versions): ReadonlyMap<string, string> {
-  const files = readdirSync(template, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(template, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
-    .toSorted();
-  const made = files.map(
-    (file) =>
-      [toFileName(file, plan), fill(readFileSync(path.join(template, file), "utf8"), file, plan, versions)] as const,
-  );
+  const files = new Map([template, ...(plan.teams ? [teamsTemplate] : [])].flatMap(collectFiles));
+  const made = [...files.keys()]
+    .toSorted()
+    .map(
+      (name) => [toFileName(name, plan), fill(readFileSync(files.get(name)!, "utf8"), name, plan, versions)] as const,
+    );
   return new Map([...made, ["package.json", formatPackageJSON(plan, versions)]]);
+}
+
+/** Returns the files of a folder, by their paths in it with slashes. */
+function collectFiles(folder: string): readonly (readonly [string, string])[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .map((file) => [path.relative(folder, file).split(path.sep).join("/"), file] as const);
 }
 
 /**
@@ -54,7 +63,7 @@ function toFileName(file: string, { resource }: Plan): string {
 
 /** The template is a project that works, of books: their words become the words of the plan. */
 function fill(text: string, file: string, plan: Plan, versions: Versions): string {
-  const { name, title, resource, login, signUp } = plan;
+  const { name, title, resource, login, signUp, teams } = plan;
   const plural = toPlural(resource);
   const isCode = file.endsWith(".ts");
   const words: Readonly<Record<string, string>> = {
@@ -80,7 +89,9 @@ function fill(text: string, file: string, plan: Plan, versions: Versions): strin
         login === "session" ? '403, "authentication_failed"' : '401, "not_authenticated"',
       )
       .replaceAll("NODE_VERSION", versions.node)
-      .replaceAll("HOW_TO_WRITE", () => howToWrite(login, plural))
+      .replaceAll("FIRST_REQUEST", () => firstRequest(teams, plural))
+      .replaceAll("HOW_TO_WRITE", () => howToWrite(login, listDrafts(teams, plural)))
+      .replace("HOW_TEAMS_WORK\n", () => (teams ? teamsRow : ""))
       .replace("HOW_TO_SIGN_UP\n", () => (signUp ? howToSignUp : ""))
   );
 }
@@ -96,39 +107,8 @@ const signUpSettings = `  settings: {
   },
 `;
 
-/** The section of the README about sign-ups. */
-const howToSignUp = `## How people sign up
-
-\`\`\`sh
-curl -H 'Content-Type: application/json' -d '{"name":"Ann","email":"ann@example.com"}' http://127.0.0.1:8000/users
-\`\`\`
-
-The answer is the same for every address, and a mail follows: \`npm run dev\` prints its link, and \`mails/\` has it as a file. The link leads to a page on which Ann
-chooses a password. Forgotten passwords and invitations work in the same way. In production, set \`LATCHKEY_MAIL_URL\`, \`LATCHKEY_MAIL_FROM\` and \`LATCHKEY_PUBLIC_URL\`, and
-install \`nodemailer\`. \`npx latchkey mail test ann@example.com\` tries it.
-
-`;
-
 function otherLogins(login: string): string {
   return ["session", "basic", "token", "bearer"].filter((each) => each !== login).join(", ");
-}
-
-/** The first request that writes, as the README shows it. */
-function howToWrite(login: Plan["login"], plural: string): string {
-  const json = "-H 'Content-Type: application/json'";
-  const who = `-d '{"username":"admin","password":"'$PASSWORD'"}'`;
-  const draft = `-d '{"title":"The first"}' http://127.0.0.1:8000/${plural}`;
-  const pick = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\)".*/\\1/'`;
-  switch (login) {
-    case "session":
-      return `curl -c cookies.txt ${json} ${who} http://127.0.0.1:8000/api/session/\ncurl -b cookies.txt ${json} ${draft}`;
-    case "bearer":
-      return `ACCESS=$(curl -s ${json} ${who} http://127.0.0.1:8000/api/token/ | ${pick("access")})\ncurl -H "Authorization: Bearer $ACCESS" ${json} ${draft}`;
-    case "token":
-      return `TOKEN=$(curl -s ${json} ${who} http://127.0.0.1:8000/api-token-auth/ | ${pick("token")})\ncurl -H "Authorization: Token $TOKEN" ${json} ${draft}`;
-    case "basic":
-      return `curl -u "admin:$PASSWORD" ${json} ${draft}`;
-  }
 }
 
 function formatPackageJSON({ name }: Plan, { latchkey, node, typescript, nodeTypes }: Versions): string {

@@ -29,3 +29,15 @@ test("an order is cancelled by its customer, until it is sent", async () => {
   assert.equal((await api.as(seller).post(`${order}/send`)).status, 200);
   assertProblem(await api.as(ann).post(`${order}/cancel`), 409, "conflict");
 });
+
+test("a clerk sees the customers and sends their orders, and customers see only themselves", async () => {
+  await using api = await testLatchkey(config);
+  const [seller, clerk, ann] = [await api.user({ role: "admin" }), await api.user({ role: "clerk" }), await api.user()];
+  await api.as(seller).post("/products", { name: "Lamp", price: "49.00" });
+  const order = String((await api.as(ann).post("/orders", { product_id: 1 })).headers.get("location"));
+
+  assert.equal((await api.as(clerk).get(`/users/${ann.id}`)).status, 200);
+  assert.equal((await api.as(ann).get(`/users/${clerk.id}`)).status, 403);
+  assert.equal((await api.as(clerk).post(`${order}/send`)).status, 200);
+  assertProblem(await api.as(clerk).patch("/products/1", { price: "1.00" }), 403, "permission_denied");
+});

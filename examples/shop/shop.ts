@@ -13,8 +13,18 @@ import {
   problem,
   readOnly,
   reference,
+  self,
   text,
 } from "latchkey";
+import { defineUsers, hasRole } from "latchkey/auth";
+
+/** The people of the shop: they see the customers and their orders. */
+const staff = anyOf(administrator, hasRole("clerk"));
+
+export const users = defineUsers({
+  roles: ["user", "clerk", "admin"],
+  permissions: { list: anyOf(staff, self()), read: anyOf(staff, self()) },
+});
 
 export const products = defineResource({
   name: "product",
@@ -69,10 +79,11 @@ export const mounts = [
   mountedReviews,
   mount(orders, {
     permission: {
-      list: anyOf(administrator, owner("customer_id")),
-      read: anyOf(administrator, owner("customer_id")),
+      list: anyOf(staff, owner("customer_id")),
+      read: anyOf(staff, owner("customer_id")),
       create: owner("customer_id"),
     },
+    expand: { customer: "customer_id" },
     actions: {
       cancel: {
         permission: owner("customer_id"),
@@ -84,7 +95,7 @@ export const mounts = [
         },
       },
       send: {
-        permission: administrator,
+        permission: staff,
         problems: ["conflict"],
         handle({ record }) {
           if (record.status !== "open") throw problem("conflict", { detail: `The order is ${record.status}.` });

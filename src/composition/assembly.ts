@@ -90,7 +90,7 @@ export function assembleParts(options: ServiceOptions, mistakes: readonly string
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
     routes.find,
   );
-  const tables = collectTables(all);
+  const tables = collectTables(all, mounts);
   const upkeep = collectUpkeep(composition, throttle);
   requireDue(upkeep, tables, now());
   return { store, basePath, inFlight, now, clock, observe, composition, facts, mounts, routes, core, tables, upkeep };
@@ -105,8 +105,8 @@ function buildRoutes(
   return makeRoutes([...mounts.flatMap(buildEndpoints), ...endpoints.map(served)].map(readable), basePath);
 }
 
-function collectTables(all: readonly Parts[]): readonly Collection[] {
-  const { mounts, collections } = combineLists(all);
+function collectTables(all: readonly Parts[], mounts: readonly ServedMount[]): readonly Collection[] {
+  const { collections } = combineLists(all);
   return [
     ...collectCollections(mounts),
     ...collections,

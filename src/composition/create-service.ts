@@ -13,10 +13,11 @@ import type { ServedMount } from "../http/declarations/mount.ts";
 import { type Route } from "../http/declarations/routes.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
+import { unindexedTables } from "../http/mount/membership-tables.ts";
 import { computeShapeDigest } from "../http/mount/shape-digest.ts";
 import { respond } from "../http/pipeline.ts";
 import type { MountedShape } from "../http/request/revision-tags.ts";
-import type { Collection, Store } from "../store/store.ts";
+import { StoreSetupError, type Collection, type Store } from "../store/store.ts";
 import { assembleParts, type Assembly } from "./assembly.ts";
 import { canSetUp, collectMistakes, type ServiceOptions } from "./options.ts";
 import { reportAtStart } from "./start-reports.ts";
@@ -158,6 +159,7 @@ function requireFree(store: Store, mistakes: readonly string[]): void {
 async function start(assembly: Assembly): Promise<Service> {
   const { store, basePath, inFlight, now, clock, observe, composition, facts, mounts, routes, core } = assembly;
   await store.open(assembly.tables);
+  await requireIndexes(store, mounts);
   await core.revisionTags.open(store, collectShapes(mounts));
   reportAtStart(mounts, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
@@ -187,6 +189,14 @@ async function start(assembly: Assembly): Promise<Service> {
       await stop();
     },
   };
+}
+
+/** Throws if an existing table has no index for a permission by memberships, and closes the store. */
+async function requireIndexes(store: Store, mounts: readonly ServedMount[]): Promise<void> {
+  const missing = unindexedTables(mounts);
+  if (missing.length === 0) return;
+  await store.close();
+  throw new StoreSetupError(missing);
 }
 
 function collectShapes(mounts: readonly ServedMount[]): readonly MountedShape[] {

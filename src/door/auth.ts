@@ -11,6 +11,7 @@ export type {
   AllowedRows,
   Confirmation,
   Decision,
+  MemberRows,
   Permission,
   PermissionRequest,
   SettledDecision,
@@ -65,6 +66,8 @@ export {
   type Users,
   type UsersMount,
 } from "../features/auth/records/users.ts";
+export { sharesGroup, type SharesGroupOptions } from "../features/auth/teams/shares-group.ts";
+export { memberOf, type MemberOfOptions, type MembershipValues } from "../features/auth/teams/member-of.ts";
 export type { Admission } from "../features/auth/gate/admission.ts";
 export type {
   Beginning,

@@ -61,6 +61,7 @@ export { parseExactly } from "../resource/parse-exactly.ts";
 export type { ComputedFields } from "../resource/declaration/types.ts";
 export type { Deprecation } from "../core/deprecation.ts";
 export type { Draft } from "../resource/draft.ts";
+export type { FounderOptions, FounderValues } from "../http/declarations/founder.ts";
 export type {
   Mount,
   ServedMount,

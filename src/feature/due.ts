@@ -42,10 +42,21 @@ function collectMistakes(
 function changeMistakes(change: Change, tablesByName: ReadonlyMap<string, Collection>): readonly string[] {
   return [
     ...missingIn(change.collection, namesIn(change), tablesByName),
-    ...("where" in change ? linksIn(change.where) : []).flatMap(({ link, record, linked }) =>
-      missingIn(link, [record, linked], tablesByName),
-    ),
+    ...("where" in change ? missingInside(change.where, tablesByName) : []),
   ];
+}
+
+/** Returns the tables and columns of other tables that a condition names and that do not exist. */
+function missingInside(where: Where, tablesByName: ReadonlyMap<string, Collection>): readonly string[] {
+  return conditionsIn(where).flatMap((each) => {
+    if ("link" in each) return missingIn(each.link, [each.record, each.linked], tablesByName);
+    if (!("among" in each)) return [];
+    const { collection, select, where: inner } = each.among;
+    return [
+      ...missingIn(collection, [select, ...columnsIn(inner)], tablesByName),
+      ...missingInside(inner, tablesByName),
+    ];
+  });
 }
 
 function missingIn(
@@ -81,10 +92,6 @@ type LeafCondition = Extract<
   Where,
   { readonly column: unknown } | { readonly word: unknown } | { readonly link: unknown }
 >;
-
-function linksIn(where: Where): readonly Extract<LeafCondition, { readonly link: unknown }>[] {
-  return conditionsIn(where).filter((each) => "link" in each);
-}
 
 function conditionsIn(where: Where): readonly LeafCondition[] {
   if ("all" in where) return where.all.flatMap(conditionsIn);

@@ -27,7 +27,16 @@ import {
 import { shownName, suggestion } from "../core/checking/nearest.ts";
 import type { ChecksOf } from "../core/checking/options.ts";
 import { anIssueList } from "../core/problem/problem.ts";
-import type { Change, Collection, Column, ExistingTable, StoredLinks, Origin, Transaction } from "./store.ts";
+import type {
+  Change,
+  Collection,
+  Column,
+  ExistingTable,
+  StoredLinks,
+  Origin,
+  Requirement,
+  Transaction,
+} from "./store.ts";
 
 /** Checks that a value is a store, by the methods that all parts of a service use. */
 export const aStore: ValueCheck = objectWith(
@@ -240,6 +249,20 @@ const changeMembers: { readonly [K in Change["kind"]]: ChecksOf<Required<Extract
 
 const kinds = Object.keys(changeMembers);
 const knownMembers: ReadonlyMap<unknown, Checks> = new Map(Object.entries(changeMembers));
+
+const requirementMembers: ChecksOf<Requirement> = { collection: aCollection, where: aWhere };
+
+/** Throws a TypeError if a requirement has a wrong member, because a requirement must not be ignored. */
+export function requireRequirements({ requires }: Transaction): void {
+  if (requires === undefined) return;
+  const list: unknown = requires;
+  if (!Array.isArray(list)) throw new TypeError(`The requires of a transaction are ${describeType(list)}, not a list.`);
+  for (const [at, each] of (list as readonly unknown[]).entries()) {
+    const mistakes = isObject(each) ? membersMistakes(each, requirementMembers) : [`it is ${describeType(each)}`];
+    if (mistakes.length > 0)
+      throw new TypeError(`Requirement ${at} of a transaction cannot be checked: ${formatMistakes(mistakes)}`);
+  }
+}
 
 /** Throws a TypeError if a change has an unknown kind or an unknown member. The store would ignore it silently. */
 export function requireChanges({ changes }: Transaction): void {

@@ -75,3 +75,14 @@ export class StoreSetupError extends Error {
     this.problems = problems;
   }
 }
+
+/**
+ * A read without `long` would look at too many rows. The caller sent `mayRefuse`, so it repeats the read with `long`.
+ */
+export class LongReadNeeded extends StoreUnavailable {
+  override readonly name = "LongReadNeeded";
+
+  constructor() {
+    super("The rows of this list are too far apart to be read at once, and it has to be a long read");
+  }
+}

@@ -233,6 +233,19 @@ export type Where<C extends string = string> =
    * column `linked`.
    */
   | { readonly link: Collection; readonly record: string; readonly linked: string; readonly values: readonly Key[] }
+  /**
+   * Matches a row if its column holds one of the values that the column `select` has in the rows of `collection` that
+   * match `where`. Both columns are keys or references: integers or texts that are not compared as `folded`. A missing
+   * value matches nothing, on both sides.
+   */
+  | { readonly column: C; readonly among: Among }
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }
   | { readonly not: Where<C> };
+
+/** The values of one column in the rows that match a condition. */
+export interface Among {
+  readonly collection: Collection;
+  readonly select: string;
+  readonly where: Where;
+}

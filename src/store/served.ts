@@ -1,10 +1,17 @@
+import { hasAmong } from "./inner-collections.ts";
 import type { Collection, Column, ListQuery, Operator, Sort, Where } from "./store.ts";
 
-type LeafCondition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
+type LeafCondition = Exclude<
+  Where,
+  { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown } | { readonly among: unknown }
+>;
 
 /**
  * True if an index returns the rows of a query in their order. The database then reads only the rows of a page, for any
  * size of the table. If this returns false, the query may scan all rows and should be a `long` read.
+ *
+ * A condition on other rows (`among`) is left out, if an index finds these rows: a driver reads a limited number of rows
+ * in order, and then asks for a long read (`mayRefuse`).
  */
 export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
   const { where, sort } = query;
@@ -58,7 +65,7 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
   if (existing !== undefined) return null;
   const conditions = "all" in where ? where.all : [where];
   for (const condition of conditions) {
-    if (!("column" in condition) || !isRange(condition.operator)) continue;
+    if (!("operator" in condition) || !isRange(condition.operator)) continue;
     const column = columns.find(({ name }) => name === condition.column);
     // In an index, rows without a value may have another position than in the list.
     if (column === undefined || column.nullable === true) continue;
@@ -86,6 +93,11 @@ export function serveAs(collection: Collection, as: Collection): void {
   found.set(collection, as);
 }
 
+/** True if no index of an existing table is known. This is so for a view. */
+export function hasNoKnownIndex(collection: Collection): boolean {
+  return (asServed(collection).indexes ?? []).length === 0;
+}
+
 function asServed(collection: Collection): Collection {
   return collection.existing === undefined ? collection : (found.get(collection) ?? collection);
 }
@@ -93,10 +105,45 @@ function asServed(collection: Collection): Collection {
 /** Collects the conditions that must all be true. Returns false if there is an alternative or a negation. */
 function collect(where: Where, conditions: LeafCondition[]): boolean {
   if ("all" in where) return where.all.every((each) => collect(each, conditions));
+  if (hasAmong(where)) return isInnerFound(where);
   if ("any" in where) return where.any.length === 1 && collect(where.any[0]!, conditions);
-  if ("not" in where) return false;
+  if ("not" in where || "among" in where) return false;
   conditions.push(where);
   return true;
+}
+
+/** True if an index finds the other rows on which a condition depends. */
+function isInnerFound(where: Where): boolean {
+  if ("all" in where) return where.all.every(isInnerFound);
+  if ("any" in where) return where.any.every(isInnerFound);
+  if ("not" in where) return isInnerFound(where.not);
+  return (
+    !("among" in where) ||
+    (isFoundByIndex(where.among.collection, where.among.where) && isInnerFound(where.among.where))
+  );
+}
+
+/** True if an index finds the rows that match a condition, in any order. */
+export function isFoundByIndex(collection: Collection, where: Where): boolean {
+  if ("all" in where) return where.all.some((each) => isFoundByIndex(collection, each));
+  if ("any" in where) return where.any.every((each) => isFoundByIndex(collection, each));
+  if ("among" in where) return isIndexed(collection, [where.column]) && isInnerFound(where);
+  if (!("operator" in where)) return false;
+  return (where.operator === "eq" || where.operator === "in") && isIndexed(collection, [where.column]);
+}
+
+/**
+ * True if an index begins with these columns, in any order. Memberships need an index of the user and the group (a set of
+ * `uniques` with the user first, or an index), and a narrowed resource one of the column that holds the group. The store
+ * makes the declared indexes of its own tables. Of an existing table, it knows those that were found at startup.
+ */
+export function isIndexed(declared: Collection, names: readonly string[]): boolean {
+  const collection = asServed(declared);
+  if (names.some((name) => hasNoIndexFor(collection, name, false))) return false;
+  if (names.length === 1 && isUnique(collection, names[0]!)) return true;
+  return [...(collection.indexes ?? []), ...(collection.uniques ?? [])].some((index) =>
+    names.every((name) => index.slice(0, names.length).includes(name)),
+  );
 }
 
 /** True if no two rows have the same value in the column. */

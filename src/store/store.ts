@@ -7,6 +7,7 @@ export { isKeyOf, keyOf, OVERTAKEN } from "./transaction.ts";
 export type * from "./transaction.ts";
 
 export {
+  LongReadNeeded,
   MigrationNeeded,
   StoreFull,
   StoreOutdated,
@@ -128,6 +129,11 @@ export interface ListQuery<V = unknown> {
    * `StoreTimeout`.
    */
   readonly long?: boolean;
+  /**
+   * Without `long`, the driver may throw `LongReadNeeded` if the rows of a condition on other rows (`among`) are far
+   * apart in this order. The caller then repeats the query with `long`. Without this member, the driver does that.
+   */
+  readonly mayRefuse?: true;
   /** The caller uses this query object again and again. A driver may cache its page until the next commit. */
   readonly repeated?: boolean;
   /**

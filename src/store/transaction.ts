@@ -94,9 +94,9 @@ export type Change =
   /**
    * Requires that at least `atLeast` and at most `atMost` rows match at this point. Otherwise, the outcome is `refused`
    * and nothing is written. Other transactions cannot change the matching rows until this transaction ends. With
-   * `isGuarded`, the store does not have to block new matching rows: an earlier `require` of this transaction has
-   * locked a row, and every transaction that adds a matching row also locks that row. Or a unique column refuses what
-   * both of these transactions add.
+   * `isGuarded`, the store does not have to block changes of matching rows, or new ones: an earlier `require` or the
+   * `requires` of this transaction have locked a row, and every transaction that adds or removes a matching row also
+   * locks that row. Or a unique column refuses what both of these transactions add.
    */
   | {
       readonly kind: "require";
@@ -120,12 +120,27 @@ export const OVERTAKEN = "overtaken";
 export interface Transaction {
   readonly changes: readonly Change[];
   /**
+   * What must be true before the first change. Otherwise, nothing is written and the outcome is `refused`, with `change`
+   * -1 and the name `OVERTAKEN`. A repeated request (`idempotency`) is recognized before this check.
+   */
+  readonly requires?: readonly Requirement[];
+  /**
    * Records the outcome under this key, in the same transaction. If the key was used before, the transaction changes
    * nothing.
    */
   readonly idempotency?: Idempotency;
   /** The caller and the request that caused the transaction, if there was a request. A driver may ignore it. */
   readonly cause?: Cause;
+}
+
+/**
+ * Requires that at least one row of the collection matches. Until the transaction ends, no other transaction of the
+ * service can change or remove the row that was found. In an existing table that the service may not update, PostgreSQL
+ * cannot lock the row, and only checks that it is there.
+ */
+export interface Requirement {
+  readonly collection: Collection;
+  readonly where: Where;
 }
 
 /** The idempotency data of a write, which may be repeated. */
@@ -185,7 +200,7 @@ export type Outcome =
   | { readonly kind: "unfit"; readonly change: number; readonly column: string | null }
   /** Other rows refer to this row, and their declaration restricts its deletion. */
   | { readonly kind: "referenced"; readonly change: number; readonly collection: string }
-  /** A `require` failed. */
+  /** A `require` failed, or one of `requires`: `change` is then -1. */
   | { readonly kind: "refused"; readonly change: number; readonly name: string; readonly issues?: readonly Issue[] };
 
 /** The result of an earlier write with a used key. */

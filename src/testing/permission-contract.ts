@@ -90,7 +90,8 @@ export const permissionChecks: readonly PermissionCheck[] = [
   createCheck("narrows by existing columns, and by values of their types", (subject) => {
     const { resource, permission } = subject;
     if (resource === undefined) return;
-    const rows = buildCollection(resource);
+    const memberships = new Map((permission.memberships ?? []).map((each) => [each, buildCollection(each)]));
+    const rows = { collection: buildCollection(resource), memberships };
     for (const question of questionsTo(subject)) decideOn(permission, question, rows);
   }),
 

@@ -16,6 +16,7 @@ import { promiseReads } from "./store-contract/reads.ts";
 import { promiseRelated } from "./store-contract/related.ts";
 import { promiseRules } from "./store-contract/rules.ts";
 import { promiseSearch } from "./store-contract/search.ts";
+import { promiseSemiJoins } from "./store-contract/semi-joins.ts";
 import { promiseTogether } from "./store-contract/together.ts";
 import { promiseWrites } from "./store-contract/writes.ts";
 
@@ -47,6 +48,7 @@ export function certifyStore(
   promisePages(promises);
   promiseSearch(promises);
   promiseRelated(promises);
+  promiseSemiJoins(promises);
   promiseWrites(promises);
   promiseTogether(promises);
   promiseLinks(promises);

@@ -27,6 +27,7 @@ const plan: Plan = {
   resource: "order_line",
   login: "bearer",
   signUp: false,
+  teams: false,
 };
 
 function emptyPlace(t: TestContext): string {
@@ -60,8 +61,28 @@ test("creates every file of the template, with the resource of the plan", (t) =>
     "tsconfig.json",
   ]);
   for (const [name, text] of files)
-    assert.doesNotMatch(text, /\bbooks?\b|mountedBooks|My API|my-api|[A-Z]+_VERSION|HOW_TO|["]session["]/, name);
+    assert.doesNotMatch(
+      text,
+      /\bbooks?\b|mountedBooks|My API|my-api|[A-Z]+_VERSION|HOW_TO|HOW_TEAMS|FIRST_REQUEST|["]session["]/,
+      name,
+    );
   assert.deepEqual(readdirSync(path.dirname(folder)), ["shop"]);
+});
+
+test("creates a project with teams: projects, members, and the resource of the plan within them", () => {
+  const files = projectFiles({ ...plan, teams: true, signUp: true }, versions);
+
+  const added = [...files.keys()].filter((name) => !projectFiles(plan, versions).has(name));
+  assert.deepEqual(added, ["resources/projects.ts"]);
+  for (const [name, text] of files)
+    assert.doesNotMatch(
+      text,
+      /\bbooks?\b|mountedBooks|owner_id|My API|my-api|[A-Z]+_VERSION|HOW_TO|HOW_TEAMS|FIRST_REQUEST|["]session["]/,
+      name,
+    );
+  assert.match(files.get("resources/order-lines.ts")!, /permission: memberOf\(members\)/);
+  assert.match(files.get("latchkey.config.ts")!, /registration: "verified"/);
+  assert.match(files.get("README.md")!, /-d '\{"project_id":1,[^]*resources\/projects\.ts/);
 });
 
 test("writes into a folder that contains only .git, and leaves a folder with other files unchanged", (t) => {

@@ -175,6 +175,29 @@ test("creates a project in which people sign up by the link of a mail, which the
   assert.equal(readdirSync(path.join(folder, "mails")).filter((name) => name.endsWith(".eml")).length, 1);
 });
 
+test("creates a project with teams, whose records only members see", async (t) => {
+  const folder = path.join(place, "teams");
+  const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
+  await inFolder(place, "npm", ...create, "teams", "--teams", "--login", "basic");
+  symlinkSync(path.join(shop, "node_modules"), path.join(folder, "node_modules"));
+  await inFolder(folder, "npm", "run", "types");
+  assert.match(await inFolder(folder, "npm", "test"), /ℹ pass 4\n/);
+
+  const url = await start(t, folder, "dev");
+  const lines = readFileSync(path.join(folder, "README.md"), "utf8").split("\n");
+  const script = lines.filter((line) => line.startsWith("curl -u")).join("\n");
+  const { stdout } = await run("bash", ["-euc", script.replaceAll("http://127.0.0.1:8000", url)], {
+    cwd: folder,
+    env: { ...environment, PASSWORD: "first-administrator" },
+  });
+
+  assert.match(stdout, /\{"id":1,"name":"Mine"\}\{"id":1,"project_id":1,"title":"The first","notes":null\}$/);
+  await assert.rejects(
+    inFolder(place, "npm", ...create, "groups", "--teams", "--resource", "member"),
+    /member is what the teams have\. Choose another name\./,
+  );
+});
+
 test("pins the versions of this release in the project exactly", () => {
   const made = JSON.parse(readFileSync(path.join(place, "bearer/package.json"), "utf8"));
   const { version, devDependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));

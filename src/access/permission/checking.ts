@@ -27,11 +27,25 @@ export function isPermission(value: unknown): value is Permission<string> {
 export const aPermission: ValueCheck = (value) =>
   isObject(value) && isPermission(value) ? joinMistakes(membersMistakes(value, permissionMembers)) : permissionForm;
 
+/** Checks a list of resources. */
+const resources: ValueCheck = (value) =>
+  Array.isArray(value) && value.every((each) => isObject(each) && isText(each["path"]) && isObject(each["fields"]))
+    ? null
+    : "it has to be a list of resources, like [memberships]";
+
+/** Checks memberships with their column of the user. */
+const someShares: ValueCheck = (value) =>
+  Array.isArray(value) && value.every((each) => isObject(each) && isText(each["user"]) && isObject(each["memberships"]))
+    ? null
+    : 'it has to be memberships with their column of the user, like [{ memberships, user: "user_id" }]';
+
 const permissionMembers: Checks & Readonly<Record<keyof Permission, ValueCheck>> = {
   name: text,
   narrows: optional(buildListCheck(...everyAction)),
   columns: optional(texts),
   userIds: optional(texts),
+  memberships: optional(resources),
+  shares: optional(someShares),
   identity: optional(texts),
   roles: optional(texts),
   problems: optional(texts),

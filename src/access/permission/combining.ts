@@ -37,11 +37,18 @@ function together(confirmations: readonly Confirmation[]): Confirmation {
 /** Joins the declared members of several permissions, each without duplicates. */
 export function joinDeclarations(
   permissions: readonly Permission<string>[],
-): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles" | "problems">> {
+): Required<
+  Pick<
+    Permission<string>,
+    "narrows" | "columns" | "userIds" | "memberships" | "shares" | "identity" | "roles" | "problems"
+  >
+> {
   return {
     narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
     columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
     userIds: [...new Set(permissions.flatMap(({ userIds = [] }) => userIds))],
+    memberships: [...new Set(permissions.flatMap(({ memberships = [] }) => memberships))],
+    shares: [...new Set(permissions.flatMap(({ shares = [] }) => shares))],
     identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
     roles: [...new Set(permissions.flatMap(({ roles = [] }) => roles))],
     problems: [...new Set(permissions.flatMap(({ problems = [] }) => problems))],

@@ -1,7 +1,8 @@
 import type { Identity } from "../../core/identity.ts";
 import type { Operator, OrderOperator } from "../../core/operators.ts";
 import type { ProblemCode } from "../../core/problem/catalogue.ts";
-import type { Value } from "../../store/store.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Value, Where } from "../../store/store.ts";
 
 /** The action on a resource. `call` is a custom action, or a request to a custom endpoint. */
 export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
@@ -41,9 +42,30 @@ export type SettledDecision<C extends string = string> = "allow" | "deny" | { re
 export type AllowedRows<C extends string = string> =
   | { readonly column: C; readonly operator: Exclude<Operator, OrderOperator>; readonly value: Value }
   | { readonly column: C; readonly operator: OrderOperator; readonly value: string | number }
+  | MemberRows<C>
   | { readonly all: readonly AllowedRows<C>[] }
   | { readonly any: readonly AllowedRows<C>[] }
   | { readonly not: AllowedRows<C> };
+
+/**
+ * The rows whose column holds one of the values that the column `select` has in the rows of `memberships` that match
+ * `where`. Only a permission that names the resource in its `memberships` may answer with it, and not within `not`.
+ */
+export interface MemberRows<C extends string = string> {
+  readonly column: C;
+  readonly memberships: Resource;
+  readonly select: string;
+  readonly where: AllowedRows;
+}
+
+/** Memberships, and their column with the id of the user. */
+export interface SharedMemberships {
+  readonly memberships: Resource;
+  readonly user: string;
+}
+
+/** A decision about the rows of a mounted resource, as a condition for the store. */
+export type RowsDecision = "allow" | "deny" | { readonly only: Where };
 
 /**
  * Decides what a caller may do. The service identifies the caller before it asks the permission. `C` are the columns
@@ -68,6 +90,16 @@ export interface Permission<C extends string = never, U extends string = string 
    * resource with this permission. Otherwise the service does not start.
    */
   readonly userIds?: readonly (U | "id")[];
+  /**
+   * The resources whose rows select the allowed rows (`memberOf`). Each must be mounted in the same service. Otherwise
+   * the service does not start.
+   */
+  readonly memberships?: readonly Resource[];
+  /**
+   * The memberships of the users that the permission shows (`sharesGroup`). Only for users. A caller makes members
+   * there only of users whom it may read.
+   */
+  readonly shares?: readonly SharedMemberships[];
   /**
    * The members of `identity.fields` that the permission uses. A feature must provide each of them. Otherwise the
    * service does not start.

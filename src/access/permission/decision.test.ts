@@ -119,7 +119,8 @@ test("refuses to narrow by an unknown column, by a value of another type, or at 
     { all: [own, { any: [{ ...own, column: "ownr_id" }] }] },
     { not: { ...own, column: "ownr_id" } },
   ];
-  for (const only of wrong) assert.throws(() => decideOn(giving({ only }), request, books), /narrows books by/);
+  for (const only of wrong)
+    assert.throws(() => decideOn(giving({ only }), request, { collection: books }), /narrows books by/);
   const right: readonly object[] = [
     own,
     { column: "id", operator: "in", value: [] },
@@ -128,6 +129,6 @@ test("refuses to narrow by an unknown column, by a value of another type, or at 
     { not: own },
     { any: [own, { column: "title", operator: "starts", value: "" }] },
   ];
-  for (const only of right) assert.deepEqual(decideOn(giving({ only }), request, books), { only });
+  for (const only of right) assert.deepEqual(decideOn(giving({ only }), request, { collection: books }), { only });
   assert.throws(() => decideOn(giving({ only: own }), request, null), /but this endpoint has no rows/);
 });

@@ -1,39 +1,13 @@
 import { types } from "node:util";
 import { describeType } from "../../core/checking/members.ts";
 import { orderOperators, type Operator, type OrderOperator } from "../../core/operators.ts";
-import { readDecimal } from "../../store/decimal.ts";
-import { isFolded } from "../../store/fold.ts";
-import type { Collection, Column, Value } from "../../store/store.ts";
-import type {
-  AllowedRows,
-  Confirmation,
-  Decision,
-  Permission,
-  PermissionRequest,
-  SettledDecision,
-} from "./contract.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Value } from "../../store/store.ts";
+import type { AllowedRows, Confirmation, Decision, Permission, PermissionRequest, RowsDecision } from "./contract.ts";
+import { operators, resolveRows, type NarrowedTable } from "./narrowing.ts";
 
 const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
-
-/**
- * The kind of value that each operator takes: one value, one value with an order, several values, a text, a text for a
- * folded column (compared without case), or a boolean.
- */
-const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" | "folded" | "flag">> = {
-  eq: "one",
-  ne: "one",
-  lt: "ordered",
-  lte: "ordered",
-  gt: "ordered",
-  gte: "ordered",
-  in: "some",
-  contains: "text",
-  starts: "text",
-  icontains: "folded",
-  istarts: "folded",
-  null: "flag",
-};
 
 /**
  * Asks a permission. Throws a fault for any result that is not a decision, also for a promise. Access is then denied.
@@ -71,8 +45,8 @@ function readConfirmation(answer: unknown): Confirmation | null {
 export function decideOn(
   permission: Permission<string>,
   request: PermissionRequest,
-  rows: Collection | null,
-): SettledDecision {
+  rows: NarrowedTable | null,
+): RowsDecision {
   const decision = askPermission(permission, request, rows);
   return typeof decision === "object" && "confirm" in decision ? "deny" : decision;
 }
@@ -84,19 +58,15 @@ export function decideOn(
 export function askPermission(
   permission: Permission<string>,
   request: PermissionRequest,
-  rows: Collection | null,
-): Decision {
+  rows: NarrowedTable | null,
+): RowsDecision | { readonly confirm: Confirmation } {
   const decision = requireDecision(permission, request);
   if (typeof decision === "string" || "confirm" in decision) return decision;
   if (rows === null)
     throw new TypeError(
       `The permission ${permission.name} narrows to rows, but this endpoint has no rows. Use it for a mounted resource, or decide with "allow" and "deny".`,
     );
-  const wrong = collectConditions(decision.only).find((condition) => !fits(condition, rows));
-  if (wrong === undefined) return decision;
-  throw new TypeError(
-    `The permission ${permission.name} narrows ${rows.name} by ${wrong.column} ${wrong.operator}. There is no such column, or it cannot be compared in this way.`,
-  );
+  return { only: resolveRows(decision.only, permission, rows) };
 }
 
 /** Returns the rows of a valid `{ only }` as a copy. Returns null for any other value. */
@@ -108,7 +78,7 @@ function readOnly(answer: unknown): AllowedRows | null {
 function readWhere(condition: unknown, left: { conditions: number }, depth: number): AllowedRows | null {
   if (!isObject(condition) || depth === 0 || --left.conditions < 0) return null;
   const members = Object.keys(condition).toSorted().join();
-  const { all, any, not, column, operator, value } = condition;
+  const { all, any, not, column, operator, value, memberships, select, where } = condition;
   if (members === "not") {
     const turned = readWhere(not, left, depth - 1);
     return turned === null ? null : { not: turned };
@@ -119,6 +89,13 @@ function readWhere(condition: unknown, left: { conditions: number }, depth: numb
     const read = Array.from(parts, (each: unknown) => readWhere(each, left, depth - 1));
     if (!read.every((each) => each !== null)) return null;
     return members === "all" ? { all: read } : { any: read };
+  }
+  if (members === "column,memberships,select,where") {
+    const inner = readWhere(where, left, depth - 1);
+    if (typeof column !== "string" || typeof select !== "string" || !isObject(memberships) || inner === null)
+      return null;
+    // Only a resource in `memberships` of the permission is used, so the object is not checked here.
+    return { column, memberships: memberships as unknown as Resource, select, where: inner };
   }
   if (members !== "column,operator,value" || typeof column !== "string") return null;
   if (!isOperator(operator)) return null;
@@ -169,39 +146,4 @@ function isScalar(value: unknown): boolean {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !types.isPromise(value);
-}
-
-type ColumnCondition = Extract<AllowedRows, { readonly column: string }>;
-
-function collectConditions(where: AllowedRows): readonly ColumnCondition[] {
-  if ("all" in where) return where.all.flatMap(collectConditions);
-  if ("any" in where) return where.any.flatMap(collectConditions);
-  if ("not" in where) return collectConditions(where.not);
-  return [where];
-}
-
-function fits({ column, operator, value }: ColumnCondition, { key, columns }: Collection): boolean {
-  const declared = column === "id" ? { name: "id", type: key } : columns.find(({ name }) => name === column);
-  if (declared === undefined) return false;
-  switch (operators[operator]) {
-    case "one":
-    case "ordered":
-      return isOfType(declared, value);
-    case "some":
-      return (value as readonly Value[]).every((each) => isOfType(declared, each));
-    case "text":
-      return declared.type === "text";
-    case "folded":
-      return isFolded(declared);
-    case "flag":
-      return true;
-  }
-}
-
-function isOfType(column: Column, value: Value): boolean {
-  const { type, number } = column;
-  if (type === "json" || (type === "decimal" && readDecimal(column, value) === null)) return false;
-  if (type === "integer") return Number.isSafeInteger(value);
-  if (type === "double" || number === true) return typeof value === "number";
-  return typeof value === (type === "boolean" ? "boolean" : "string");
 }

@@ -14,6 +14,7 @@ export type {
   AllowedRows,
   Confirmation,
   Decision,
+  MemberRows,
   Permission,
   PermissionRequest,
   SettledDecision,

@@ -210,6 +210,13 @@ export const catalogue = {
     "The service keeps an active administrator with a usable password, a passkey or an outside login.",
     "Make another user an administrator first. The user must be able to log in.",
   ),
+  last_owner: entry(
+    409,
+    "Last owner",
+    "The last owner of a group cannot leave it, be removed or change role. Make another member an owner first.",
+    "The group would have no owner, so no member could manage it.",
+    "Make another member an owner first, or delete the group.",
+  ),
   patch_conflict: entry(
     409,
     "Patch does not apply",

@@ -11,7 +11,10 @@ import {
 } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { catalogue } from "../../core/problem/catalogue.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
+import { findMembers, findReferencedTable } from "./memberships.ts";
 
 /** The actions of a resource. */
 export const actions: Readonly<Record<Exclude<Action, "call">, true>> = {
@@ -36,30 +39,54 @@ export function permissionsMistakes(permissions: Members): readonly string[] {
 /** Returns the mistakes in permissions for the rows of a table. */
 export function columnMistakes(
   permissions: readonly Permission<string>[],
-  { key, columns }: Pick<Collection, "key" | "columns">,
+  { name: table, key, columns }: Pick<Collection, "name" | "key" | "columns">,
 ): readonly string[] {
   const types = new Map<string, string>([["id", key], ...columns.map(({ name, type }) => [name, type] as const)]);
   const columnNames = [...types.keys()];
-  return [...new Set(permissions)].flatMap(({ name, columns: needed = [], userIds = [] }) => [
-    ...needed
-      .filter((column) => !types.has(column))
-      .map(
-        (column) =>
-          `the permission ${name} narrows by the column ${column}, which does not exist${suggestion(column, columnNames)}`,
-      ),
-    ...needed
-      .filter((column) => types.get(column) === "json")
-      .map(
-        (column) =>
-          `the permission ${name} narrows by the column ${column}, which holds JSON or a list and cannot be compared; store the compared value in a separate column`,
-      ),
-    ...userIds
-      .filter((column) => ![undefined, "integer", "json"].includes(types.get(column)))
-      .map(
-        (column) =>
-          `the permission ${name} compares the column ${column} with the id of a user, but the column is of type ${types.get(column)}; name an integer column`,
-      ),
-  ]);
+  return [...new Set(permissions)].flatMap((permission) => {
+    const { name, columns: needed = [], userIds = [] } = permission;
+    const cure = (column: string): string => memberCure(permission, column, table);
+    return [
+      ...needed
+        .filter((column) => !types.has(column))
+        .map(
+          (column) =>
+            `the permission ${name} narrows by the column ${column}, which does not exist${suggestion(column, columnNames)}${cure(column)}`,
+        ),
+      ...needed
+        .filter((column) => types.get(column) === "json")
+        .map(
+          (column) =>
+            `the permission ${name} narrows by the column ${column}, which holds JSON or a list and cannot be compared; store the compared value in a separate column; for teams: memberOf(memberships)`,
+        ),
+      ...userIds
+        .filter((column) => ![undefined, "integer", "json"].includes(types.get(column)))
+        .map(
+          (column) =>
+            `the permission ${name} compares the column ${column} with the id of a user, but the column is of type ${types.get(column)}; name an integer column`,
+        ),
+    ];
+  });
+}
+
+/** Returns the fix for a column of `memberOf` that does not exist. Empty for other permissions. */
+function memberCure(permission: Permission<string>, column: string, table: string): string {
+  const found = findMembers(permission).find(({ on }) => on === column);
+  if (found === undefined) return "";
+  return findReferencedTable(found.resource, found.group) === table
+    ? `; this is the group itself, so write memberOf(…, { on: "id" })`
+    : `; name the column with the id of the group: memberOf(…, { on: "…" })`;
+}
+
+/** Returns the mistakes in permissions that are only for users (`sharesGroup`). */
+export function sharesMistakes(permissions: readonly Permission<string>[], resource: Resource): readonly string[] {
+  if (buildTableName(resource) === "users") return [];
+  return [...new Set(permissions)]
+    .filter(({ shares = [] }) => shares.length > 0)
+    .map(
+      ({ name }) =>
+        `the permission ${name} is for users, so it belongs into accounts({ permissions: { list, read } }); narrow ${resource.plural} with memberOf`,
+    );
 }
 
 /** Checks a list of codes from the catalogue and of custom problems. */

@@ -6,11 +6,12 @@ import { chooseIndexes } from "./indexes.ts";
 
 /**
  * Returns the table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy` are
- * the columns by which permissions narrow lists.
+ * the columns by which permissions narrow lists. `groups` are those among them with the ids of groups (`memberOf`).
  */
 export function buildCollection(
   resource: Resource,
   narrowedBy: readonly string[] = [],
+  groups: readonly string[] = [],
 ): Collection<StoredOf<Resource>> {
   const { parentColumn, within } = resource;
   const columns: Column[] = [];
@@ -57,7 +58,7 @@ export function buildCollection(
     name: buildTableName(resource),
     key: chooseKeyType(resource),
     columns: Object.freeze(columns),
-    indexes: Object.freeze(resource.table === null ? chooseIndexes(resource, columns, narrowedBy) : []),
+    indexes: Object.freeze(resource.table === null ? chooseIndexes(resource, columns, { narrowedBy, groups }) : []),
     ...(resource.unique.length === 0 ? {} : { uniques: resource.unique }),
     ...(computed.length === 0 ? {} : { computed }),
     ...(resource.table === null ? {} : { existing: buildExisting(resource.table, resource.fields) }),

@@ -4,6 +4,13 @@ import type { Column } from "../../store/store.ts";
 const RANGES = new Set<Operator>(["lt", "lte", "gt", "gte", "starts"]);
 const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
 
+/** The columns by which permissions narrow lists. */
+interface Narrowing {
+  readonly narrowedBy: readonly string[];
+  /** Those with the ids of groups. Many rows share a value. */
+  readonly groups: readonly string[];
+}
+
 /**
  * Returns the indexes of a resource. Each field that sorts lists or has filters gets an index. If many rows share the
  * values of a field with an equality filter, the field also gets an index together with each sort field. `narrowedBy`
@@ -15,9 +22,10 @@ const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
 export function chooseIndexes(
   resource: Resource,
   columns: readonly Column[],
-  narrowedBy: readonly string[],
+  { narrowedBy, groups }: Narrowing,
 ): readonly (readonly string[])[] {
   const { parentColumn } = resource;
+  const grouped = groups.filter((name) => isComparable(columns, name));
   const ordered = new Set(resource.sorts.filter((field) => field !== "id"));
   const named = new Set<string>();
   for (const [field, operators] of resource.filters) {
@@ -29,7 +37,7 @@ export function chooseIndexes(
     // `contains`. For these operators, a scan of the index reads less than a scan of the table.
     if (!ordered.has(field) && !named.has(field)) ordered.add(field);
   }
-  for (const { name, references } of columns) if (references !== undefined) named.add(name);
+  for (const { name, references } of columns) if (references !== undefined || grouped.includes(name)) named.add(name);
 
   const usual = fieldsOfDefaultSort(resource);
   const indexes = new Map<string, readonly string[]>();
@@ -46,7 +54,7 @@ export function chooseIndexes(
   for (const owner of narrowedBy) if (usual.length > 0 && ![...usual, "id"].includes(owner)) add(owner, ...usual, "id");
   for (const column of named) {
     add(column, "id");
-    if (!isShared(columns, column)) continue;
+    if (!isShared(columns, column) && !grouped.includes(column)) continue;
     for (const order of ordered) if (order !== column) add(column, order, "id");
   }
   for (const owner of narrowedBy.filter((name) => named.has(name)))

@@ -31,12 +31,14 @@ import type { Collection, StoredRecord } from "../../store/store.ts";
 import type { Offering } from "../request/core.ts";
 import type { Context } from "../request/exchange.ts";
 import { readActions, type Actions, type ServedAction } from "./action.ts";
-import { aFeatureList, columnMistakes, permissionsMistakes } from "./checking.ts";
+import { aFeatureList, columnMistakes, permissionsMistakes, sharesMistakes } from "./checking.ts";
 import { buildCollection } from "./collection.ts";
 import { compileComputer } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
+import { founderMistakes, readFounder, type Founder, type FounderOptions } from "./founder.ts";
 import type { ActionAnswers, ActionsGive } from "./given.ts";
 import { buildLinks, type Link } from "./links.ts";
+import { findMembers } from "./memberships.ts";
 import type { Older } from "./older-shape.ts";
 import { findOnceField, type OnceField } from "./once.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
@@ -65,6 +67,7 @@ export interface MountOptions<
   E = Relations,
   A = unknown,
   Q = PermissionsOf<R>,
+  M extends Resource = Resource,
 > {
   /** The permission: one for all actions, or one for each. An action without a permission is not offered. */
   readonly permission: Q;
@@ -94,6 +97,14 @@ export interface MountOptions<
    * are not counted.
    */
   readonly maximum?: { readonly per: ColumnOf<R>; readonly records: number };
+  /**
+   * For a group: the membership that is created together with a record, for the user who creates it. The `create`
+   * permission of the memberships is not asked, and their hooks run. If the store assigns the id of the group, the hook
+   * gets a placeholder for it (`keyOf`), which it may use in its changes.
+   */
+  readonly founder?: FounderOptions<M>;
+  /** For memberships: says that any user may join a group without an invitation. Default: not said. */
+  readonly joins?: "open";
   /**
    * The table of the records, if it was declared with `table()` and keeps its name. It has a column of the same type
    * for each stored field. Its other columns are not shown.
@@ -160,6 +171,10 @@ export interface Mount<R extends Resource = Resource> {
   readonly guard: ((context: Context) => void) | null;
   /** The largest number of records with the same value of a column. Null if there is none. */
   readonly maximum: Maximum | null;
+  /** The membership that the creator of a record gets. Null if there is none. */
+  readonly founder: Founder | null;
+  /** `open`: any user may join a group without an invitation. */
+  readonly joins: "open" | null;
   /** The field that only the response to a creation shows (`shownOnce`). Null if there is none. */
   readonly once: OnceField | null;
   /** Returns the part of a stored record that callers see. */
@@ -201,7 +216,8 @@ export function mount<
   const E = {},
   const A = {},
   const Q extends AnyPermissions = PermissionsOf<R>,
->(resource: R, options: MountOptions<R, P, B, W, E, A, Q> & FittingPermissions<R, Q>): Mount<R>;
+  M extends Resource = Resource,
+>(resource: R, options: MountOptions<R, P, B, W, E, A, Q, M> & FittingPermissions<R, Q>): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
@@ -209,13 +225,18 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   const permissions = resolvePermissions(options.permission, resource);
   const { maximum = null } = options;
   const narrowedBy = [...(permissions.list?.columns ?? []), ...(maximum === null ? [] : [maximum.per])];
-  const collection = (options.table ?? buildCollection(resource, narrowedBy)) as Collection<StoredOf<Resource>>;
+  const groups = permissions.list === undefined ? [] : findMembers(permissions.list).map(({ on }) => on);
+  const collection = (options.table ?? buildCollection(resource, narrowedBy, groups)) as Collection<StoredOf<Resource>>;
   const missing = columnMistakes(
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
     collection,
   );
+  const wrongShares = sharesMistakes(
+    [...Object.values(permissions), ...served.map((each) => each.permission)],
+    resource,
+  );
   const wrongRules = ruleMistakes({ resource, permissions, cache: options.cache ?? "private" });
-  const misfits = [...missing, ...wrongRules];
+  const misfits = [...missing, ...wrongShares, ...wrongRules];
   if (misfits.length > 0) throw new DeclarationError(misfits.map((mistake) => `mount(${resource.path}): ${mistake}`));
   const sources = [
     "id",
@@ -247,6 +268,8 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       older: null,
       guard: null,
       maximum,
+      founder: readFounder(options.founder),
+      joins: options.joins ?? null,
       once: findOnceField(resource),
       shown,
       sources,
@@ -277,6 +300,8 @@ const mountMembers: Readonly<Record<keyof MountOptions, ValueCheck>> = {
   writers: optional(buildChoiceCheck("editors", "readers")),
   cache: optional(buildChoiceCheck("public")),
   maximum: optional(anObject),
+  founder: optional(anObject),
+  joins: optional(buildChoiceCheck("open")),
   table: optional(aTable),
   needs: optional(aFeatureList),
   deprecated: optional(aDeprecation),
@@ -314,6 +339,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
     ...several,
     ...writersMistakes(resource, options),
     ...recordsMistakes(resource as unknown as Resource, options),
+    ...founderMistakes(resource as unknown as Resource, options),
   ].map((mistake) => `${place}: ${mistake}`);
 }
 
@@ -345,6 +371,20 @@ export interface Listing {
   readonly link: Link;
 }
 
+/** The mount of the users who see each other by memberships. */
+export interface SharedUsers {
+  readonly users: ServedMount;
+  /** The column of the memberships with the id of the user. */
+  readonly column: string;
+}
+
+/** A founder whose memberships are found in the service. */
+export interface ServedFounder {
+  readonly founder: Founder;
+  readonly group: ServedMount;
+  readonly memberships: ServedMount;
+}
+
 /** A mount that is linked to its parent and to the other mounts that it depends on. */
 export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   readonly collection: Collection;
@@ -357,7 +397,15 @@ export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   readonly listedBy: readonly Listing[];
   /** The mounts whose records refer to records of this mount. */
   readonly referrers: readonly ServedMount[];
+  /** The mounted tables of the memberships that its permissions name. Left out if there are none. */
+  readonly memberships?: ReadonlyMap<Resource, Collection>;
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
+  /** The membership that is created together with a record of this mount. */
+  readonly founding?: ServedFounder;
+  /** The users who see each other by these memberships (`sharesGroup`), and the column with their id. */
+  readonly sharedUsers?: SharedUsers;
+  /** The founders of the whole service whose groups keep an owner (`keep`). */
+  readonly guardedFounders?: readonly ServedFounder[];
   /**
    * The shown fields that the service updates when a record is used, for example its last login. These updates cause no
    * conflict.

@@ -41,7 +41,7 @@ type Fits<R extends Resource, Q> = [Q] extends [PermissionFor<R> | undefined]
     ? [Exclude<C, ColumnOf<R>>] extends [never]
       ? [Exclude<C, ComparedOf<R>>] extends [never]
         ? `${Exclude<U, UserIdOf<R>>} cannot hold the id of a user`
-        : `${Exclude<C, ComparedOf<R>>} holds JSON or a list, which cannot be compared`
+        : `${Exclude<C, ComparedOf<R>>} holds JSON or a list, which cannot be compared; for teams: memberOf(…)`
       : ThereIsNo<Exclude<C, ColumnOf<R>>, ColumnOf<R>>
     : unknown;
 

@@ -55,7 +55,7 @@ export function buildEndpoints(mount: ServedMount): readonly ServedEndpoint[] {
   ): void => {
     const access = permissions[action];
     if (access === undefined) return;
-    const common = { action, access, deprecations, rows: mount.collection, mounted: mount };
+    const common = { action, access, deprecations, rows: mount, mounted: mount };
     endpoints.push({
       ...endpoint,
       ...common,
@@ -126,7 +126,7 @@ function endpointOfAction(mount: ServedMount, action: ServedAction): ServedEndpo
     method,
     path: on === "record" ? `${path}/{id}/${name}` : `${path}/${name}`,
     access: permission,
-    ...(on === "record" ? { rows: mount.collection } : {}),
+    ...(on === "record" ? { rows: mount } : {}),
     preconditions: "handler",
     handle: (context: Context) => actInShape(seenAt(mount, getExchange(context)), action, context),
   } as const;

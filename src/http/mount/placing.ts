@@ -2,16 +2,32 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
-import type { Listing, Mount, ServedMount } from "../declarations/mount.ts";
+import type { Listing, Mount, ServedFounder, ServedMount, SharedUsers } from "../declarations/mount.ts";
+import {
+  nestedMemberships,
+  placeMemberships,
+  incomparableGroups,
+  unmountedMemberships,
+} from "../declarations/named-memberships.ts";
 import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
+import { collectFounders, collectSharedUsers, misplacedFounder, withLastOwner } from "./founders.ts";
+import { completeTables } from "./membership-tables.ts";
+
+/** A mount while it is linked to the others. */
+interface PlacedMount extends ServedMount {
+  founding?: ServedFounder;
+  sharedUsers?: SharedUsers;
+}
 
 /** Returns a sentence with the fix for each mount whose parent, relation or newer shape is not mounted. */
 export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
   const newer = mounts.filter(({ older }) => older === null);
   return mounts.flatMap((each) => [
     ...misplaced(each, mounts),
+    ...(each.older === null ? [...unmountedMemberships(each, mounts), ...incomparableGroups(each, mounts)] : []),
     ...(each.older === null ? misleadingRelations(each, newer) : []),
     ...withoutNewer(each, mounts),
+    ...misplacedFounder(each, mounts),
   ]);
 }
 
@@ -35,7 +51,9 @@ function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mou
 }
 
 /** Returns the tables of mounts. An older shape has the table of the newer shape. */
-export function collectCollections(mounts: readonly Mount[]): readonly Collection[] {
+export function collectCollections(
+  mounts: readonly Pick<ServedMount, "collection" | "links" | "older">[],
+): readonly Collection[] {
   return mounts
     .filter(({ older }) => older === null)
     .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]);
@@ -48,11 +66,14 @@ export function collectCollections(mounts: readonly Mount[]): readonly Collectio
 export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
   const mistakes = misplacedMounts(mounts);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
-  const mountsByResource = new Map<Resource, ServedMount>();
+  const mountsByResource = new Map<Resource, PlacedMount>();
   const relations = new Map<Resource, Relation<ServedMount>[]>();
   const listedBy = new Map<Resource, Listing[]>();
   const referrers = new Map<Resource, ServedMount[]>();
-  const place = (each: Mount): ServedMount => {
+  const guardedFounders: ServedFounder[] = [];
+  const memberships = nestedMemberships(mounts);
+  const tables = completeTables(mounts);
+  const place = (each: Mount): PlacedMount => {
     const existing = mountsByResource.get(each.resource);
     if (existing !== undefined) return existing;
     const { within } = each.resource;
@@ -68,6 +89,11 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
       relations: own,
       listedBy: listings,
       referrers: referring,
+      collection: tables.get(each.collection) ?? each.collection,
+      ...placeMemberships(each, mounts, tables),
+      ...(memberships.has(each) ? { writers: "readers" as const } : {}),
+      problems: withLastOwner(each, mounts),
+      guardedFounders,
     };
     relations.set(each.resource, own);
     listedBy.set(each.resource, listings);
@@ -76,6 +102,13 @@ export function placeMounts(mounts: readonly Mount[]): readonly ServedMount[] {
     return inPlace;
   };
   const all = mounts.map(place);
+  for (const founding of collectFounders(all)) {
+    mountsByResource.get(founding.group.resource)!.founding = founding;
+    if (founding.founder.keep && founding.group.older === null) guardedFounders.push(founding);
+  }
+  for (const [memberships, shared] of collectSharedUsers(all))
+    for (const { resource } of all.filter((each) => (each.newer ?? each) === memberships))
+      mountsByResource.get(resource)!.sharedUsers = shared;
   // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape points to
   // the older shape of its target with the same prefix, or to the newest shape if there is none.
   const newest = all.filter(({ older }) => older === null);

@@ -42,7 +42,7 @@ function isOwnRequest({ params, only, observedIdentity: identity }: Exchange): b
   if (identity === null) return false;
   if (params["id"] !== undefined) return params["id"] === identity.id;
   return (
-    only !== null && "column" in only && only.column === "id" && only.operator === "eq" && only.value === identity.id
+    only !== null && "operator" in only && only.column === "id" && only.operator === "eq" && only.value === identity.id
   );
 }
 

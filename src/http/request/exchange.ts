@@ -1,4 +1,4 @@
-import type { Action, AllowedRows, PermissionRequest } from "../../access/permission/permission.ts";
+import type { Action, PermissionRequest } from "../../access/permission/permission.ts";
 import type { IdentifiedCaller } from "../../access/scheme/scheme-set.ts";
 import type { Call } from "../../core/call/call.ts";
 import { requireSameSite } from "../../core/call/cross-site.ts";
@@ -10,7 +10,7 @@ import type { Identity } from "../../core/identity.ts";
 import { problem, type Issue } from "../../core/problem/problem.ts";
 import type { FieldRule } from "../../resource/declaration/field.ts";
 import type { StoreReader } from "../../store/reader.ts";
-import type { Cause, Key, Outcome, Transaction } from "../../store/store.ts";
+import type { Cause, Key, Outcome, Requirement, Transaction, Where } from "../../store/store.ts";
 import { buildCause } from "./cause.ts";
 import type { Offering, ServiceCore } from "./core.ts";
 import type { AnyBody, ReceivedBody, Refusal } from "./facts.ts";
@@ -37,7 +37,7 @@ export class Exchange implements PermissionRequest {
   /** The reason why a credential was rejected, on an endpoint with `refusals: "reported"`. Otherwise null. */
   refusal: Refusal | null = null;
   /** The only rows that the permission allows. Null: all. */
-  only: AllowedRows | null = null;
+  only: Where | null = null;
   parentsAreRead: boolean | null = null; // True if the caller may read all parents. Null: not checked yet.
   /** The format of the response. */
   format: Format;
@@ -53,6 +53,8 @@ export class Exchange implements PermissionRequest {
   octets: Uint8Array | Promise<Uint8Array> | null = null;
   /** The state of the body. `over`: the caller already has a response, and the rest of the body does not matter. */
   phase: "going" | "arriving" | "over" = "going";
+  /** The memberships because of which the write of this attempt is allowed, by name. Null if there are none. */
+  relied: Map<string, Requirement> | null = null;
   /** The number of writes that the store has not finished. */
   writing = 0;
   readonly now: number;
@@ -122,6 +124,12 @@ export class Exchange implements PermissionRequest {
   /** The cause of writes. Reading this does not make a response private, because no response contains it. */
   get cause(): Cause {
     return buildCause(this.call, this.observedIdentity);
+  }
+
+  /** Adds memberships that the write of this attempt requires. The same name means the same requirement. */
+  rely(name: string, requirement: Requirement): void {
+    this.relied ??= new Map();
+    this.relied.set(name, requirement);
   }
 
   /** Writes a transaction with its cause. Throws if the caller was already answered because of a timeout. */

@@ -1,8 +1,8 @@
+import type { NarrowedTable } from "../../access/permission/narrowing.ts";
 import type { Action, Permission } from "../../access/permission/permission.ts";
 import type { Deprecated } from "../../core/deprecation.ts";
 import type { Problem } from "../../core/problem/problem.ts";
 import type { JSONSchema } from "../../resource/json-schema/types.ts";
-import type { Collection } from "../../store/store.ts";
 
 /** A body that was read. `T` follows from the schema that the endpoint declares. */
 export interface ReceivedBody<T = unknown> {
@@ -100,8 +100,8 @@ export interface EndpointFacts {
 export interface MountedFacts extends EndpointFacts {
   /** The reader of its body, if it declares a schema. */
   readonly reading?: BodyReading;
-  /** The collection whose rows the permission may narrow. */
-  readonly rows?: Collection;
+  /** The table whose rows the permission may narrow. */
+  readonly rows?: NarrowedTable;
   /** Its deprecations. */
   readonly deprecations?: readonly Deprecated[];
 }

@@ -124,6 +124,7 @@ function conditionsIn(where: Where): readonly string[] {
   if ("all" in where) return where.all.flatMap(conditionsIn);
   if ("word" in where) return ["search"];
   if ("link" in where) return [where.linked];
+  if ("among" in where) return [`${where.column}[among]`];
   if ("not" in where) return conditionsIn(where.not);
   return "any" in where ? where.any.flatMap(conditionsIn) : [`${where.column}[${where.operator}]`];
 }

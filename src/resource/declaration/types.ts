@@ -165,6 +165,15 @@ export type ReferenceOf<R extends ResourceShape> =
   | ParentOf<R>
   | (keyof { [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "refers"> extends true ? K : never]: K } & string);
 
+/** The columns with the id of a user. */
+export type UserReferenceOf<R extends ResourceShape> = keyof {
+  [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "user"> extends true ? K : never]: K;
+} &
+  string;
+
+/** The columns with the id of one other record that is no user, including the column of the parent. */
+export type GroupReferenceOf<R extends ResourceShape> = Exclude<ReferenceOf<R> & ComparedOf<R>, UserReferenceOf<R>>;
+
 /**
  * The values that may be written to the columns of a resource's table. The id and the parent are not among them,
  * because the path has them.

@@ -32,6 +32,9 @@ export interface NamedReferenceOptions<T = number | string> extends ReferenceOpt
   readonly id?: "integer" | "uuid" | "text";
 }
 
+/** `user` if the records are users. `N` is the plural or the name of their resource. */
+type RefersTo<N> = "refers" | (N extends "users" | "user" | "accounts" ? "user" : never);
+
 type ReferenceId<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 
 /**
@@ -50,15 +53,18 @@ type ReferenceId<R> = R extends { readonly id: "uuid" | "text" } ? string : numb
 export function reference<const R extends Resource, const O extends ReferenceOptions<ReferenceId<R>> = {}>(
   resource: R,
   options?: Only<O, ReferenceOptions<ReferenceId<R>>>,
-): Field<ReferenceId<R>, OptionNames<O>["names"] | "refers">;
+): Field<ReferenceId<R>, OptionNames<O>["names"] | RefersTo<R["name"]>>;
 export function reference<const O extends NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>(
   resource: string,
   options: Only<O, NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>,
 ): Field<string, OptionNames<O>["names"] | "refers">;
-export function reference<const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {}>(
-  resource: string,
+export function reference<
+  const N extends string,
+  const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {},
+>(
+  resource: N,
   options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
-): Field<number, OptionNames<O>["names"] | "refers">;
+): Field<number, OptionNames<O>["names"] | RefersTo<N>>;
 export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
   return reportThroughResource(() => referenceField(resource, options));
 }

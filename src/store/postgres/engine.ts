@@ -25,6 +25,7 @@ import { prepared, unprepared } from "./parameters.ts";
 import { canBeJoined, compileJoined, readJoined } from "./reads/lateral-join.ts";
 import { compileListJSON, readListJSON } from "./reads/list.ts";
 import { compileRelated, readRelated } from "./reads/related.ts";
+import { planNarrowed } from "./reads/semi-joins.ts";
 import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { semaphore, type Semaphore } from "./semaphore.ts";
 import { postgresSchema } from "./table-changes/migration.ts";
@@ -180,7 +181,7 @@ function readsOver(
       return cells === undefined ? null : table.readRow(cells);
     },
     async list(query) {
-      const { text, values, of } = readList(getTable(query.collection), query);
+      const { text, values, of } = readList(getTable(query.collection), planNarrowed(query));
       const sent = query.long === true ? unprepared(text, values) : prepared(text, values);
       const rows = await withPermitIfLong(query.long, () => connections.sendForCells(sent));
       requireSame(query.collection);
@@ -214,7 +215,7 @@ function readsOver(
       return (estimateRow?.["estimated"] ?? null) as number | null;
     },
     async plan(query) {
-      const { text, values } = readList(getTable(query.collection), query);
+      const { text, values } = readList(getTable(query.collection), planNarrowed(query));
       const steps = await connections.send({ text: `EXPLAIN (COSTS OFF) ${text}`, values });
       return steps.map((step) => String(step["QUERY PLAN"]).trim());
     },

@@ -13,8 +13,21 @@ import { quote } from "./language/names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
+/** A query with a plan: its keys are read first, and then the rows with these keys. */
+export interface PlannedQuery extends ListQuery {
+  /**
+   * Another condition, by which the rows are found. If an index has its column, and those of the list, the keys are read
+   * and sorted without the rows.
+   */
+  readonly found?: Where;
+  /** Another condition, which is checked only for the first rows of the list. No index is used for it. */
+  readonly checked?: { readonly where: Where; readonly rows: number };
+  /** Returns a query for the keys of a page. The query has the limit of the page. */
+  readonly keys?: (values: BoundValues, query: ListQuery) => string;
+}
+
 /** Returns a read of the rows of a query. */
-export function readList(table: Table, query: ListQuery): CellsRead<readonly Row[]> {
+export function readList(table: Table, query: PlannedQuery): CellsRead<readonly Row[]> {
   const { selection, readRow } = table.showing(query.columns);
   const values = createParameters(table.dialect);
   const text = `SELECT ${selection} ${compileRest(table, query, values)}`;
@@ -40,7 +53,66 @@ export function readCount(table: Table, where: Where | null): ReadStatement<numb
  * Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` has additional conditions
  * as SQL.
  */
-export function compileRest(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
+export function compileRest(
+  table: Table,
+  query: PlannedQuery,
+  values: BoundValues,
+  also: readonly string[] = [],
+): string {
+  if (query.keys !== undefined) {
+    const isFound = table.dialect.isAmong(table.id.sql, query.keys(values, query));
+    return `FROM ${table.byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
+  }
+  if (query.found === undefined && query.checked === undefined) return compileRows(table, query, values, also);
+  const { id, byKey } = table;
+  const isFound = `${id.sql} IN (${compileKeys(table, query, values)})`;
+  return `FROM ${byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
+}
+
+/** Returns a query for the keys of a page. */
+function compileKeys(table: Table, query: PlannedQuery, values: BoundValues): string {
+  const { id, dialect } = table;
+  const { found, checked, limit } = query;
+  if (found !== undefined) return compileFound(table, query, found, values);
+  if (checked === undefined) return `SELECT ${id.quoted} ${compileRows(table, query, values)}`;
+  // No index has the revision. Without it, SQLite may read and sort a whole index that has all other columns.
+  const outside = table.existing === null ? [table.revision] : [];
+  const names = [id, ...usedColumns(table, checked.where)].map(({ quoted }) => quoted).concat(outside);
+  const first = compileRows(table, { ...query, limit: checked.rows }, values);
+  // The subquery has a limit, so its rows are read one after another, in its order, until the page is full.
+  const rows = `(SELECT ${[...new Set(names)].join(", ")} ${first}) AS ${quote(table.collection.name)}`;
+  const condition = compileWhere(table, checked.where, values);
+  return `SELECT ${id.quoted} FROM ${rows} WHERE ${condition} LIMIT ${placeLimit(dialect, limit, values)}`;
+}
+
+/** Returns a query for the keys of a page, whose rows are found by a condition. No index serves the rest of the query. */
+function compileFound(table: Table, query: ListQuery, found: Where, values: BoundValues): string {
+  const conditions = [...watched(table), compileWhere(table, found, values)];
+  if (query.where !== null) conditions.push(withoutIndex(compileWhere(table, query.where, values)));
+  if (query.after !== undefined) conditions.push(withoutIndex(compileAfter(table, query, query.after, values)));
+  return `SELECT ${table.id.quoted} FROM ${table.source} WHERE ${conditions.join(" AND ")}${compileSort(table, query, values)}`;
+}
+
+/** Returns a condition that is true for the same rows, and that no database answers with an index. */
+function withoutIndex(condition: string): string {
+  return `((${condition}) IS NOT TRUE) IS NOT TRUE`;
+}
+
+/** Returns the columns that a condition uses, including the columns with their folded values. */
+function usedColumns(table: Table, where: Where): readonly { readonly quoted: string }[] {
+  if ("all" in where) return where.all.flatMap((each) => usedColumns(table, each));
+  if ("any" in where) return where.any.flatMap((each) => usedColumns(table, each));
+  if ("not" in where) return usedColumns(table, where.not);
+  if ("word" in where) return [...table.columns.values()].flatMap(withDerived);
+  return "link" in where ? [] : withDerived(requireColumn(table, where.column));
+}
+
+function withDerived({ quoted, shadow, words }: TableColumn): readonly { readonly quoted: string }[] {
+  return [quoted, shadow, words].flatMap((name) => (name === null ? [] : [{ quoted: name }]));
+}
+
+/** Returns the same SQL without a plan. */
+export function compileRows(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
   let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
   const narrow = (condition: string): void => {
@@ -52,12 +124,12 @@ export function compileRest(table: Table, query: ListQuery, values: BoundValues,
   if (link !== null) narrow(compileLinked(table, link, query, values));
   else if (query.where !== null) narrow(compileWhere(table, query.where, values));
   if (query.after !== undefined) narrow(compileAfter(table, query, query.after, values));
-  word = " ORDER BY ";
-  for (const each of query.sort) {
-    rest += word + compileOrder(requireColumn(table, each.column), each);
-    word = ", ";
-  }
-  return `${rest} LIMIT ${placeLimit(table.dialect, query.limit, values)}`;
+  return rest + compileSort(table, query, values);
+}
+
+function compileSort(table: Table, { sort, limit }: ListQuery, values: BoundValues): string {
+  const order = sort.map((each) => compileOrder(requireColumn(table, each.column), each)).join(", ");
+  return `${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${placeLimit(table.dialect, limit, values)}`;
 }
 
 function chooseSource({ byKey }: Table, where: Where | null, otherwise: string): string {
@@ -67,7 +139,7 @@ function chooseSource({ byKey }: Table, where: Where | null, otherwise: string):
 /** Returns true if only rows with certain keys can match. */
 function namesKeys(where: Where): boolean {
   if ("all" in where) return where.all.some(namesKeys);
-  return "column" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
+  return "operator" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
 }
 
 /** Returns the condition for rows that are linked to one value. Reads no more ids than the page shows. */

@@ -1,6 +1,7 @@
 import { anObject, isText, shown } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import type { Change, Collection, Where } from "../store.ts";
+import { listCollections, replaceCollections } from "../inner-collections.ts";
+import type { Change, Collection, Transaction, Where } from "../store.ts";
 
 /**
  * Translates the calls of a store. Adds the prefix to the names of tables. Replaces each collection over an existing
@@ -11,7 +12,7 @@ export interface Prefixing {
   /** Translates a query. Returns the same object for the same query, so that its page can be cached. */
   query<Q extends { readonly collection: Collection; readonly where: Where | null }>(query: Q): Q;
   where(where: Where): Where;
-  change(change: Change): Change;
+  transaction(transaction: Transaction): Transaction;
 }
 
 /**
@@ -66,12 +67,16 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
     return named;
   }
 
-  function where(condition: Where): Where {
-    if (prefix === "") return condition;
-    if ("all" in condition) return { all: condition.all.map(where) };
-    if ("any" in condition) return { any: condition.any.map(where) };
-    if ("not" in condition) return { not: where(condition.not) };
-    return "link" in condition ? { ...condition, link: collection(condition.link) } : condition;
+  const where = (condition: Where): Where => replaceCollections(condition, collection);
+
+  function change(given: Change): Change {
+    const named = collection(given.collection);
+    if ("where" in given) {
+      const narrowed = where(given.where);
+      const isSame = named === given.collection && narrowed === given.where;
+      return isSame ? given : { ...given, collection: named, where: narrowed };
+    }
+    return named === given.collection ? given : { ...given, collection: named };
   }
 
   return {
@@ -82,7 +87,9 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
     ): Q {
       // A query of an existing table is a new object each time, so its page is never cached: other programs write to
       // the table.
-      const isOurs = query.collection.existing === undefined;
+      const isOurs = [query.collection, ...listCollections(query.where)].every(
+        ({ existing }) => existing === undefined,
+      );
       if (isOurs && prefix === "") return query;
       const found = repeated.get(query);
       if (found !== undefined) return found as Q;
@@ -94,9 +101,14 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
       if (isOurs && query.repeated === true) repeated.set(query, named);
       return named;
     },
-    change(change) {
-      const named = { ...change, collection: collection(change.collection) };
-      return "where" in named ? { ...named, where: where(named.where) } : named;
+    transaction(transaction) {
+      const { changes, requires } = transaction;
+      const named = { ...transaction, changes: changes.map(change) };
+      if (requires === undefined) return named;
+      return {
+        ...named,
+        requires: requires.map((each) => ({ collection: collection(each.collection), where: where(each.where) })),
+      };
     },
   };
 }

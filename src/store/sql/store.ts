@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { requireChanges, storeMistakes } from "../checking.ts";
+import { requireChanges, requireRequirements, storeMistakes } from "../checking.ts";
 import { serveAs } from "../served.ts";
 import type { Collection, Store } from "../store.ts";
 import { readPageOnce, readRelatedOnce } from "./existing/reading-once.ts";
@@ -62,10 +62,8 @@ export function storeOver(
     recall: (idempotency) => opened().recall(idempotency),
     async write(transaction) {
       requireChanges(transaction);
-      const { changes } = transaction;
-      if (prefix === "" && changes.every(({ collection }) => collection.existing === undefined))
-        return opened().write(transaction);
-      const outcome = await opened().write({ ...transaction, changes: changes.map(names.change) });
+      requireRequirements(transaction);
+      const outcome = await opened().write(names.transaction(transaction));
       return outcome.kind === "referenced"
         ? { ...outcome, collection: withoutPrefix(outcome.collection, prefix) }
         : outcome;

@@ -2,8 +2,9 @@ import { isObject } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { everyOperator } from "../../core/operators.ts";
 import { foldPart, sigmas } from "../fold.ts";
+import type { AmongCondition } from "../inner-collections.ts";
 import { findTextAfterPrefix } from "../prefix.ts";
-import type { Column, Value, Where } from "../store.ts";
+import type { Among, Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand } from "./language/codec.ts";
 import type { Cell, Dialect, BoundValues } from "./language/dialect.ts";
 import { same } from "./language/form.ts";
@@ -21,6 +22,7 @@ export function compileWhere(table: Table, where: Where, values: BoundValues): s
   if ("any" in where) return compileMany(table, where.any, " OR ", "FALSE", values);
   if ("word" in where) return compileWord(table, where, values);
   if ("link" in where) return compileLink(table, where, values);
+  if ("among" in where) return compileAmong(table, where, values);
   // A comparison with NULL is neither true nor false in SQL, but each row must match either a condition or its `not`.
   if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
   return compileOne(table.dialect, requireColumn(table, where.column), where, values);
@@ -36,8 +38,14 @@ function isCondition(where: unknown): where is Where {
   if ("all" in where || "any" in where) return length === 1 && Array.isArray(where["all"] ?? where["any"]);
   if ("not" in where) return length === 1;
   if ("link" in where) return length === 4;
+  if ("among" in where) return length === 2 && typeof where["column"] === "string" && isAmong(where["among"]);
   if ("word" in where) return Object.keys(where).every((name) => ofWord.has(name));
   return length <= 3 && typeof where["column"] === "string";
+}
+
+function isAmong(among: unknown): boolean {
+  if (!isObject(among) || Object.keys(among).length !== 3) return false;
+  return isObject(among["collection"]) && typeof among["select"] === "string" && isObject(among["where"]);
 }
 
 const ofWord: ReadonlySet<string> = new Set(["word", "few", "waiting", "columns"]);
@@ -51,6 +59,30 @@ function compileLink(
   const cells = linkedValues.map((each) => encodeOperand(dialect, declared, each));
   const isAmong = dialect.isOneOf(quote(linked), cells, values);
   return dialect.isAmong(id.sql, `SELECT ${quote(record)} FROM ${quote(link.name)} WHERE ${isAmong}`);
+}
+
+function compileAmong(table: Table, { column: name, among }: AmongCondition, values: BoundValues): string {
+  const column = requireKeyLike(requireColumn(table, name));
+  const inner = table.tableOf(among.collection);
+  const { type } = requireColumn(inner, among.select);
+  if (column.type !== type)
+    throw new TypeError(
+      `Column ${name} is of type ${column.type} and cannot be among values of ${among.select}, of type ${type}`,
+    );
+  // The values in the form of the store, then in the form of the column: two existing tables may differ.
+  return `${column.compared} IN (${compileValues(inner, among, values, column.operand)})`;
+}
+
+/** Returns SQL that selects the values of a column in the form of the store, converted by `convert`. */
+export function compileValues(inner: Table, { select, where }: Among, values: BoundValues, convert = same): string {
+  const { form, sql, quoted } = requireKeyLike(requireColumn(inner, select));
+  const value = convert(form === null ? sql : form.convert(quoted));
+  return `SELECT ${value} FROM ${inner.name} WHERE ${compileWhere(inner, where, values)}`;
+}
+
+function requireKeyLike(column: TableColumn): TableColumn {
+  if ((column.type === "integer" || column.type === "text") && column.shadow === null) return column;
+  throw new TypeError(`Column ${column.name}: only keys and references are compared with the values of other rows`);
 }
 
 function compileMany(table: Table, many: readonly Where[], word: string, empty: string, values: BoundValues): string {

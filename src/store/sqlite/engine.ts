@@ -18,7 +18,7 @@ import { createGuard, requireOwnLog, type Guard } from "./file/guard.ts";
 import { filesAt, watchFile } from "./file/place.ts";
 import { nameCollections } from "./named.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
-import { offloadReads } from "./reads/offloaded.ts";
+import { offloadReads, orLong } from "./reads/offloaded.ts";
 import { createReader, type SQLiteReader } from "./reads/reader.ts";
 import { createSnapshot, type Snapshot } from "./reads/snapshot.ts";
 import {
@@ -262,6 +262,8 @@ export function memoryOpener(): Opener {
     return {
       settled,
       ...reading(reader, version),
+      list: (query) => orLong(query, reader.list, reader.list),
+      listJSON: (query) => orLong(query, reader.listJSON, reader.listJSON),
       async write(transaction) {
         try {
           const [result] = committer.commit([nameCollections(transaction)]);

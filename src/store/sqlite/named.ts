@@ -1,4 +1,5 @@
-import type { Change, Collection, Key, Outcome, Transaction } from "../store.ts";
+import { nameInner } from "../inner-collections.ts";
+import type { Change, Collection, Key, Outcome, Requirement, Transaction } from "../store.ts";
 
 /** A change that can be sent to another thread. It contains the name of its collection. */
 export type NamedChange = WithCollectionName<Change>;
@@ -8,8 +9,12 @@ type WithCollectionName<C> = C extends { readonly collection: Collection }
   ? Omit<C, "collection"> & { readonly collection: string }
   : never;
 
-export interface NamedTransaction extends Omit<Transaction, "changes"> {
+/** A requirement that can be sent to another thread. */
+export type NamedRequirement = WithCollectionName<Requirement>;
+
+export interface NamedTransaction extends Omit<Transaction, "changes" | "requires"> {
   readonly changes: readonly NamedChange[];
+  readonly requires?: readonly NamedRequirement[];
 }
 
 /** The result of a transaction. A fault is a bug of the program, and affects only this transaction. */
@@ -20,9 +25,22 @@ export type Result =
   | { readonly kind: "outdated"; readonly collection: string };
 
 /** Returns the transaction with the names of its collections instead of the collections. */
-export function nameCollections({ changes, idempotency }: Transaction): NamedTransaction {
-  const named = changes.map((change) => ({ ...change, collection: change.collection.name }));
-  return idempotency === undefined ? { changes: named } : { changes: named, idempotency };
+export function nameCollections({ changes, requires, idempotency }: Transaction): NamedTransaction {
+  const named = changes.map((change): NamedChange => {
+    const { name } = change.collection;
+    return "where" in change
+      ? { ...change, collection: name, where: nameInner(change.where) }
+      : { ...change, collection: name };
+  });
+  return {
+    changes: named,
+    ...(requires === undefined ? {} : { requires: requires.map(nameRequirement) }),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  };
+}
+
+function nameRequirement({ collection, where }: Requirement): NamedRequirement {
+  return { collection: collection.name, where: nameInner(where) };
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { Eventually } from "../../../core/eventually.ts";
+import { hasAmong } from "../../../store/inner-collections.ts";
 import {
+  LongReadNeeded,
   StoreTimeout,
   type BesideQuery,
   type ListQuery,
@@ -29,15 +31,18 @@ export function askForPage(
   beside?: readonly BesideQuery[],
 ): Eventually<ListText> {
   const { store } = exchange.service;
-  if (isLong(exchange, query)) return readInQueue(exchange, query, () => store.listJSON(createLongQuery(query)));
-  return timed(exchange, query, () => store.listJSON(query, beside));
+  const readLong = (): Promise<ListText> => readInQueue(exchange, query, () => store.listJSON(createLongQuery(query)));
+  if (isLong(exchange, query)) return readLong();
+  return timed(exchange, query, () => orLong(query, (asked) => store.listJSON(asked, beside), readLong));
 }
 
 /** Reads rows for this caller. A query without an index waits in the queue of long reads. */
 export function askForRows(exchange: Exchange, query: ListQuery): Eventually<readonly Row[]> {
   const { store } = exchange.service;
-  if (isLong(exchange, query)) return readInQueue(exchange, query, () => store.list(createLongQuery(query)));
-  return timed(exchange, query, () => store.list(query));
+  const readLong = (): Promise<readonly Row[]> =>
+    readInQueue(exchange, query, () => store.list(createLongQuery(query)));
+  if (isLong(exchange, query)) return readLong();
+  return timed(exchange, query, () => orLong(query, (asked) => store.list(asked), readLong));
 }
 
 /**
@@ -59,6 +64,24 @@ export async function askForCount(exchange: Exchange, { collection, where }: Lis
     return await longReads.run(identifyHolder(exchange), () => store.count(collection, where, true));
   } catch (error) {
     if (error instanceof StoreTimeout) return null;
+    throw error;
+  }
+}
+
+/**
+ * Reads a page. A page of rows by their group may need a long read, which the store finds out when it has read many rows
+ * in order.
+ */
+function orLong<T>(
+  query: ListQuery,
+  read: (query: ListQuery) => Eventually<T>,
+  readLong: () => Promise<T>,
+): Eventually<T> {
+  if (query.where === null || !hasAmong(query.where)) return read(query);
+  try {
+    return read({ ...query, mayRefuse: true });
+  } catch (error) {
+    if (error instanceof LongReadNeeded) return readLong();
     throw error;
   }
 }

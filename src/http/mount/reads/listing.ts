@@ -117,9 +117,7 @@ export function tagOfCollection(mount: ServedMount, exchange: Exchange): Eventua
   const { identity, params } = exchange;
   const { list } = mount.permissions;
   const decision =
-    list === undefined
-      ? "deny"
-      : decideOn(list, { identity, action: "list", params, now: exchange.now }, mount.collection);
+    list === undefined ? "deny" : decideOn(list, { identity, action: "list", params, now: exchange.now }, mount);
   if (decision === "deny") return null;
   const only = decision === "allow" ? null : decision.only;
   const request = readQueryText(mount, "");

@@ -4,8 +4,18 @@ import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
 import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
 
+/** A condition on the columns of the record itself. A record in memory can be checked against it. */
+export type SettledWhere =
+  | Exclude<
+      Where,
+      { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown } | { readonly among: unknown }
+    >
+  | { readonly all: readonly SettledWhere[] }
+  | { readonly any: readonly SettledWhere[] }
+  | { readonly not: SettledWhere };
+
 /** Returns true if a record in memory matches a condition. The store decides in the same way. */
-export function matches(collection: Collection, record: StoredRecord, where: Where): boolean {
+export function matches(collection: Collection, record: StoredRecord, where: SettledWhere): boolean {
   if ("all" in where) return where.all.every((each) => matches(collection, record, each));
   if ("any" in where) return where.any.some((each) => matches(collection, record, each));
   if ("word" in where)

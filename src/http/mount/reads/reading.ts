@@ -1,5 +1,5 @@
+import type { RowsDecision } from "../../../access/permission/contract.ts";
 import { decideOn } from "../../../access/permission/decision.ts";
-import type { SettledDecision } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
@@ -19,7 +19,7 @@ import { collectDeprecatedFields } from "../used-deprecations.ts";
 import { expandRecord } from "./expand/expanding.ts";
 import { chooseCache, buildExpansions, buildShapes } from "./expand/expansion.ts";
 import { Question } from "./expand/verdicts.ts";
-import { matches } from "./matches.ts";
+import { judge, judgeChanged, judgeEach } from "./settling.ts";
 
 /** Answers GET of one record. */
 export function read(mount: ServedMount, exchange: Exchange): Eventually<Reply> {
@@ -118,8 +118,20 @@ export function showChanged(mount: ServedMount, exchange: Exchange, row: Row): E
 
 /** True if the caller may read all of these records at their own paths. */
 export function mayReadChanged(mount: ServedMount, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
-  const mayRead = rows.every(({ record }) => mayReach(mount, exchange, "read", record["id"] as Key, record));
-  return mayRead && mayReadWithin(mount, exchange);
+  return after(mayReadEach(mount, exchange, rows), (each) => each.every(Boolean) && mayReadWithin(mount, exchange));
+}
+
+/** Returns for each record whether the permission lets the caller read it at its own path. */
+export function mayReadEach(
+  mount: ServedMount,
+  exchange: Exchange,
+  rows: readonly Row[],
+): Eventually<readonly boolean[]> {
+  const judged = rows.map(({ record }) => ({
+    record,
+    decision: decisionOn(mount, exchange, "read", record["id"] as Key),
+  }));
+  return judgeEach(mount, exchange, judged);
 }
 
 /** True if the caller's credential allows reading, and the caller may read the parents of the path. */
@@ -154,9 +166,9 @@ export async function refuseRow(mount: ServedMount, exchange: Exchange): Promise
 export async function isForbidden(mount: ServedMount, exchange: Exchange): Promise<boolean> {
   if (exchange.only === null || !(await hasParents(mount, exchange))) return false;
   const row = findWithinParent(await findById(mount, exchange), mount, exchange);
-  if (row === null || findAllowedRow(mount, row, exchange) !== null) return false;
+  if (row === null || (await judge(mount, exchange, row.record, exchange.only))) return false;
   const decision = decideReading(mount, exchange, exchange.key());
-  return decision === "allow" || (decision !== "deny" && matches(mount.collection, row.record, decision.only));
+  return decision === "allow" || (decision !== "deny" && judge(mount, exchange, row.record, decision.only));
 }
 
 /** Returns the problem for a caller who may read a record and not change it. */
@@ -169,11 +181,11 @@ export function forbidden(exchange: Exchange): Error {
  * Returns the decision about reading the record with this id: of the permission for `read`, or else for `list`. No
  * caller may read the records of a mount without both.
  */
-export function decideReading({ permissions, collection }: ServedMount, exchange: Exchange, id: Key): SettledDecision {
-  const action = permissions.read === undefined ? "list" : "read";
-  const permission = permissions[action];
+export function decideReading(mount: ServedMount, exchange: Exchange, id: Key): RowsDecision {
+  const action = mount.permissions.read === undefined ? "list" : "read";
+  const permission = mount.permissions[action];
   if (permission === undefined) return "deny";
-  return decideOn(permission, new Question(exchange, action, { ...exchange.params, id }), collection);
+  return decideOn(permission, new Question(exchange, action, { ...exchange.params, id }), mount);
 }
 
 /** Returns the record in the path, for any caller. */
@@ -182,12 +194,11 @@ export function findById({ collection }: ServedMount, exchange: Exchange): Event
 }
 
 /** Returns the row, or null if the permission hides it from the caller. */
-export function findAllowedRow(
-  { collection }: ServedMount,
-  row: Row | null,
-  { only }: Pick<Exchange, "only">,
-): Row | null {
-  return row !== null && (only === null || matches(collection, row.record, only)) ? row : null;
+function findAllowedRow(mount: ServedMount, row: Row | null, exchange: Exchange): Eventually<Row | null> {
+  const { only } = exchange;
+  if (row === null || only === null) return row;
+  const isAllowed = judgeChanged(mount, exchange, row.record, only);
+  return isAllowed instanceof Promise ? isAllowed.then((is) => (is ? row : null)) : isAllowed ? row : null;
 }
 
 /** Returns the row, or null if its parent is not the parent in the path. */
@@ -226,14 +237,23 @@ function hasParents(mount: ServedMount, exchange: Exchange, readsBelow = false):
  * read the parent. To change them, the caller must be allowed to update the parent, if its mount has a permission for
  * update.
  */
-function isReached(parent: ServedMount, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
-  const isRead = mayReach(parent, exchange, "read", id, record);
-  if (isUnsafe(exchange.call.method)) exchange.parentsAreRead = isRead && exchange.parentsAreRead !== false;
-  if (reads || parent.permissions.update === undefined) return isRead;
-  if (mayReach(parent, exchange, "update", id, record)) return true;
-  if (!isRead) return false;
-  exchange.requireIdentity();
-  throw problem("permission_denied");
+function isReached(
+  parent: ServedMount,
+  exchange: Exchange,
+  id: Key,
+  record: StoredRecord,
+  reads: boolean,
+): Eventually<boolean> {
+  return after(mayReach(parent, exchange, "read", id, record), (isRead) => {
+    if (isUnsafe(exchange.call.method)) exchange.parentsAreRead = isRead && exchange.parentsAreRead !== false;
+    if (reads || parent.permissions.update === undefined) return isRead;
+    return after(mayReach(parent, exchange, "update", id, record), (isUpdated) => {
+      if (isUpdated) return true;
+      if (!isRead) return false;
+      exchange.requireIdentity();
+      throw problem("permission_denied");
+    });
+  });
 }
 
 /** True if the permission of the request allows every row, and the caller may read each parent in the path. */
@@ -255,20 +275,15 @@ function mayReach(
   action: "read" | "update",
   id: Key,
   record: StoredRecord,
-): boolean {
+): Eventually<boolean> {
   const decision = decisionOn(parent, exchange, action, id);
-  return decision === "allow" || (decision !== "deny" && matches(parent.collection, record, decision.only));
+  return decision === "allow" || (decision !== "deny" && judgeChanged(parent, exchange, record, decision.only));
 }
 
 /** Returns the decision of the permission for an action on the record with this id. */
-export function decisionOn(
-  { permissions, collection }: ServedMount,
-  exchange: Exchange,
-  action: "read" | "update",
-  id: Key,
-): SettledDecision {
-  const permission = permissions[action];
+export function decisionOn(mount: ServedMount, exchange: Exchange, action: "read" | "update", id: Key): RowsDecision {
+  const permission = mount.permissions[action];
   if (permission === undefined) return "deny";
   const { params } = exchange;
-  return decideOn(permission, new Question(exchange, action, { ...params, id }), collection);
+  return decideOn(permission, new Question(exchange, action, { ...params, id }), mount);
 }

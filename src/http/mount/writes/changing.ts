@@ -2,6 +2,7 @@ import { decideOn } from "../../../access/permission/decision.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
+import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, Row, StoredRecord, WrittenValues } from "../../../store/store.ts";
 import { withAllFields } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
@@ -20,8 +21,10 @@ import {
 import { seenAt } from "../seen-by.ts";
 import {
   commit,
+  commitAll,
   isErased,
   isOvertaken,
+  isUnmet,
   REPLAYED,
   replayed,
   toStoredRecord,
@@ -30,11 +33,13 @@ import {
 } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./drafting.ts";
+import { foundingRefusal, prepareFounding, type Founded } from "./founding.ts";
 import { answerOnce, storedWith, repeatable, withRepeats } from "./idempotency.ts";
 import { issue, showIssued } from "./issuing.ts";
+import { requireKnownAfterHook, requireKnownMember } from "./known-users.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
-import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
+import { furtherChanges, madeId, prepare, requireAllowed, buildValues, sentValues } from "./preparing.ts";
 import { replay } from "./replaying.ts";
 import { commitRemoval } from "./unlisting.ts";
 
@@ -50,23 +55,56 @@ export async function create(mount: ServedMount, exchange: Exchange): Promise<Re
 
 async function createRecord(mount: ServedMount, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
   const draft = requireRecordDraft(mount, exchange.context, { id: null, record: null });
+  return untilSettled(mount, exchange, () => insertRecord(mount, exchange, draft, idempotency));
+}
+
+/** Makes one attempt. Returns null if a membership that allowed the write was removed in the meantime. */
+async function insertRecord(
+  mount: ServedMount,
+  exchange: Exchange,
+  draft: Draft<Resource, "made">,
+  idempotency: Idempotency | null,
+): Promise<Reply | null> {
   await requireParents(mount, exchange);
   const { collection } = mount;
   const id = madeId(mount, exchange);
+  await requireKnownMember(mount, exchange, { before: null, values: draft.values }, async () => {
+    await requireAllowed(mount, exchange, sentValues(mount, exchange, draft));
+    await requireCollectionAsKnown(mount, exchange);
+  });
   const prepared = await prepare(mount, { kind: "create", context: exchange.context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
-  requireAllowed(mount, exchange, values);
+  await requireAllowed(mount, exchange, values);
+  await requireKnownAfterHook(mount, exchange, { draft, prepared });
+  const founding = await prepareFounding(mount, exchange, id);
   await requireCollectionAsKnown(mount, exchange);
   const issued = issue(mount, exchange, id, values);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values: issued.values };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
+  const founded = await founding(1 + further.length);
   const stored = storedWith(idempotency, [{ id: 0, ...values }]);
-  const transaction = withRepeats(exchange, [insert, ...further], stored);
-  const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
-  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, mount, exchange);
+  const transaction = withRepeats(exchange, [insert, ...further, ...founded.changes], stored);
+  const outcome = await commitAll(mount, exchange, transaction, [creation, ...founded.writings]);
+  if (isUnmet(outcome)) return null;
+  if (outcome.kind !== "written" && outcome.kind !== "replayed")
+    throw creationRefusal(outcome, mount, exchange, founded);
   if (outcome.kind === "replayed") return repeatCreation(mount, exchange, outcome.rows[0]!);
   const reply = created(mount, exchange, outcome.rows[0]!, false);
   return issued.shown === null ? reply : showIssued(exchange, reply, issued.shown);
+}
+
+const creation = { kind: "create", action: null, before: null } as const;
+
+/** Returns the problem for a record that the store refused, perhaps because of the membership of its founder. */
+function creationRefusal(
+  outcome: Unwritten,
+  mount: ServedMount,
+  exchange: Exchange,
+  { changes, writings: [writing] }: Founded,
+): Error {
+  const at = writing?.at ?? 0;
+  const isOfFounder = "change" in outcome && outcome.change >= at && outcome.change < at + changes.length;
+  return isOfFounder ? foundingRefusal(mount, outcome, exchange) : refusal(outcome, mount, exchange);
 }
 
 function repeatCreation(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply> {
@@ -98,14 +136,21 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
   if (await isForbidden(mount, exchange)) throw forbidden(exchange);
   requireMayCreate(mount, exchange);
   await requireParents(mount, exchange);
+  await requireKnownMember(mount, exchange, { before: null, values: draft.values }, async () => {
+    await requireAllowed(mount, exchange, { id, ...sentValues(mount, exchange, draft) });
+    requireNothingThere(exchange);
+  });
   const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
-  requireAllowed(mount, exchange, { id, ...values });
+  await requireAllowed(mount, exchange, { id, ...values });
+  await requireKnownAfterHook(mount, exchange, { draft, prepared });
+  const founding = await prepareFounding(mount, exchange, id);
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: mount.collection, key: id, values };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
-  const transaction = { changes: [insert, ...further] };
-  const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
+  const founded = await founding(1 + further.length);
+  const transaction = { changes: [insert, ...further, ...founded.changes] };
+  const outcome = await commitAll(mount, exchange, transaction, [creation, ...founded.writings]);
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(mount, exchange, outcome.rows[0]!, false);
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
@@ -115,7 +160,8 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
     return null;
   }
-  throw refusal(outcome, mount, exchange);
+  if (isUnmet(outcome)) return null;
+  throw creationRefusal(outcome, mount, exchange, founded);
 }
 
 /**
@@ -137,7 +183,7 @@ function requireMayCreate(mount: ServedMount, exchange: Exchange): void {
   const { create } = mount.permissions;
   const { identity, params, now } = exchange;
   const request = { identity, action: "create", params, now } as const;
-  if (create === undefined || decideOn(create, request, mount.collection) !== "allow") throw problem("not_found");
+  if (create === undefined || decideOn(create, request, mount) !== "allow") throw problem("not_found");
 }
 
 async function replaceRow(mount: ServedMount, exchange: Exchange, row: Row): Promise<Reply | null> {
@@ -216,9 +262,14 @@ async function change(
 ): Promise<Reply | null> {
   const { context } = exchange;
   const id = exchange.key();
+  await requireKnownMember(mount, exchange, { before: row.record, values: draft.values }, async () => {
+    await requireAllowed(mount, exchange, { ...row.record, ...draft.values });
+    requirePreconditions(mount, exchange, row);
+  });
   const prepared = await prepare(mount, { kind, context, id, current: toStoredRecord(row), draft });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
-  requireAllowed(mount, exchange, { ...row.record, ...values });
+  await requireAllowed(mount, exchange, { ...row.record, ...values });
+  await requireKnownAfterHook(mount, exchange, { draft, prepared });
   requirePreconditions(mount, exchange, row);
   const update: Change = { kind: "update", collection: mount.collection, key: id, values, revision: row.revision };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: row.record, values });

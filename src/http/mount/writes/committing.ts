@@ -27,6 +27,7 @@ import { requireInTime } from "../../request/in-time.ts";
 import { yieldBetweenSteps, inTurns } from "../../scheduling/slices.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
+import { keepOwners } from "./keeping.ts";
 import type { Unwritten } from "./outcome.ts";
 import { replay } from "./replaying.ts";
 
@@ -56,12 +57,17 @@ export async function untilSettled(
   const record = `${mount.collection.name} ${id ?? ""}`;
   // A write to a collection makes one attempt before it joins the queue, because it may change other records. A write
   // of a caller who may not see the record does the same, because it must not delay other callers.
+  // Memberships of an earlier attempt may be removed by now. Each attempt judges its records again.
+  const judgedAttempt = (): Promise<Reply | null> => {
+    exchange.relied = null;
+    return attempt();
+  };
   const linesUp = id !== undefined && lines.has(record) && (await findVisible(mount, exchange)) !== null;
   if (!linesUp) {
-    const reply = await attempt();
+    const reply = await judgedAttempt();
     if (reply !== null) return reply;
   }
-  return lines.runAfterEarlier(record, () => retryAttempt(exchange, attempt));
+  return lines.runAfterEarlier(record, () => retryAttempt(exchange, judgedAttempt));
 }
 
 async function retryAttempt({ context }: Exchange, attempt: () => Promise<Reply | null>): Promise<Reply> {
@@ -122,7 +128,7 @@ export async function commitWhole(
   whole: Transaction,
   writings: readonly WriteFacts[],
 ): Promise<Outcome> {
-  const outcome = completed(placedIn(mount, whole, await exchange.write(whole)), whole, writings);
+  const outcome = completed(placedIn(mount, whole, await exchange.write(withRelied(exchange, whole))), whole, writings);
   requireRoomForRepeats(outcome, exchange);
   if (outcome.kind === "written" && writings.some(({ of = mount }) => of.afterWrite !== null))
     await inTurns(writings, (writing, place) => {
@@ -131,6 +137,17 @@ export async function commitWhole(
     });
   await yieldBetweenSteps(exchange.body);
   return outcome;
+}
+
+/** Adds the memberships because of which the write is allowed. If one of them is removed, nothing is written. */
+function withRelied({ relied }: Exchange, transaction: Transaction): Transaction {
+  if (relied === null) return transaction;
+  return { ...transaction, requires: [...(transaction.requires ?? []), ...relied.values()] };
+}
+
+/** Returns true if a membership that allowed the write was removed. The write must then be judged again. */
+export function isUnmet(outcome: Outcome): boolean {
+  return outcome.kind === "refused" && outcome.change === -1;
 }
 
 /**
@@ -165,13 +182,19 @@ function placedIn({ links }: ServedMount, { changes }: Transaction, outcome: Out
  */
 export async function withAlongside(
   mount: ServedMount,
-  { service: { alongside }, cause }: Exchange,
+  exchange: Exchange,
   transaction: Transaction,
   writings: readonly WriteFacts[],
 ): Promise<Transaction> {
-  const more: Change[] = requireMaximums(mount, transaction, writings);
+  const {
+    service: { alongside },
+    cause,
+  } = exchange;
+  const keeping = await keepOwners(mount, exchange, transaction, writings);
+  const more: Change[] = [...requireMaximums(mount, transaction, writings), ...keeping.changes];
   if (alongside.length === 0 && more.length === 0) return transaction;
-  await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
+  await inTurns(writings, ({ kind, action, before, of = mount, at: given }, place) => {
+    const at = given ?? place;
     // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
     const { resource } = withAllFields(of.newer ?? of);
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
@@ -179,7 +202,12 @@ export async function withAlongside(
     for (const each of [write, ...deletedWith(of.newer ?? of, write, before)])
       for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
-  return { ...transaction, changes: [...transaction.changes, ...more] };
+  const requires = [...keeping.requires, ...(transaction.requires ?? [])];
+  return {
+    ...transaction,
+    changes: [...transaction.changes, ...more],
+    ...(requires.length === 0 ? {} : { requires }),
+  };
 }
 
 /**

@@ -8,11 +8,24 @@ import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { requireParents } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
+import { isUnmet, untilSettled } from "./committing.ts";
 import { noteDeprecated, parseRecordDraft } from "./drafting.ts";
+import { prepareFounding } from "./founding.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
+import { requireKnownAfterHook, requireKnownMember } from "./known-users.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
-import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
+import {
+  furtherChanges,
+  madeId,
+  prepare,
+  requireAllowedAlone,
+  requireEachAllowed,
+  buildValues,
+  sentValues,
+  requireAllowed,
+  type Resulting,
+} from "./preparing.ts";
 import {
   commitParts,
   inOrder,
@@ -52,13 +65,27 @@ async function createRecords(
     mount,
     drafts.map(({ values }) => ({ before: null, values })),
   );
+  return untilSettled(mount, exchange, () => attempt(mount, exchange, drafts, idempotency));
+}
+
+/** Makes one attempt. Returns null if a membership that allowed the write was removed in the meantime. */
+async function attempt(
+  mount: ServedMount,
+  exchange: Exchange,
+  drafts: readonly Draft[],
+  idempotency: Idempotency | null,
+): Promise<Reply | null> {
   await requireParents(mount, exchange);
-  const prepared = await inOrder(drafts, (draft, at) => preparePart(mount, exchange, draft, at));
+  const resulting: Resulting[] = [];
+  const prepared = await inOrder(drafts, (draft, at) => preparePart(mount, exchange, draft, { at, resulting }));
+  await requireEachAllowed(mount, exchange, resulting);
   await requireCollectionAsKnown(mount, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
-  const { outcome, owners } = await commitParts(mount, exchange, parts, { idempotency, octets: null });
+  const { outcome, owners, founded } = await commitParts(mount, exchange, parts, { idempotency, octets: null });
   if (outcome.kind === "replayed") return repeated(mount, exchange, outcome.rows);
-  if (outcome.kind !== "written") throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
+  if (isUnmet(outcome)) return null;
+  if (outcome.kind !== "written")
+    throw buildRefusal(outcome, mount, exchange, { owners, founded, count: parts.length });
   return showAll(mount, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
 }
 
@@ -68,21 +95,42 @@ async function repeated(mount: ServedMount, exchange: Exchange, storedRows: read
   return replay(mount, exchange, rows, () => showAll(mount, exchange, rows, { status: 201, isReplay: true }));
 }
 
-async function preparePart(mount: ServedMount, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
+/** Prepares a record of the array, and adds it to `resulting`. */
+async function preparePart(
+  mount: ServedMount,
+  exchange: Exchange,
+  read: Draft,
+  { at, resulting }: { readonly at: number; readonly resulting: Resulting[] },
+): Promise<PreparedPart> {
   // The draft of a new record is complete: it was read without an existing record.
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;
   const id = madeId(mount, exchange);
   return runAtIndex(at, async () => {
+    await requireKnownMember(mount, exchange, { before: null, values: draft.values }, async () => {
+      await requireAllowed(mount, exchange, sentValues(mount, exchange, draft));
+      await requireCollectionAsKnown(mount, exchange);
+    });
     const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
     const values = buildValues(mount, exchange, draft, prepared);
-    requireAllowed(mount, exchange, values);
+    const result: Resulting = { record: values, only: exchange.only };
+    requireAllowedAlone(mount, exchange, result);
+    resulting.push(result);
+    await requireKnownAfterHook(mount, exchange, { draft, prepared });
+    const founding = await prepareFounding(mount, exchange, id);
     const own: Change = { kind: "insert", collection: mount.collection, ...(id === null ? {} : { key: id }), values };
     return async () => {
       const written = { id, before: null, values };
       const further = await runAtIndex(at, () => furtherChanges(prepared, mount, exchange, written));
-      const linkRows = countLinkRows(mount.links, written);
-      return { at, own, further, linkRows, writing: { kind: "create", action: null, before: null } };
+      const founded = await founding(1 + further.length);
+      return {
+        at,
+        own,
+        further: [...further, ...founded.changes],
+        linkRows: countLinkRows(mount.links, written) + founded.linkRows,
+        writing: { kind: "create", action: null, before: null },
+        founding: founded.writings,
+      };
     };
   });
 }

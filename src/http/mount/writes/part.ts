@@ -11,4 +11,9 @@ export interface Part {
   /** The number of link rows that these changes add and delete. */
   readonly linkRows: number;
   readonly writing: WriteFacts;
+  /**
+   * The facts about the membership of a founder. Its place (`at`) is that among the changes of this record: 0 is `own`,
+   * 1 the first of `further`.
+   */
+  readonly founding?: readonly WriteFacts[];
 }

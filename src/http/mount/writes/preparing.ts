@@ -1,5 +1,6 @@
 import { formatMistakes, describeType } from "../../../core/checking/members.ts";
 import { makeLookup } from "../../../core/crypto/opaque-token.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { isStored, isWritable } from "../../../resource/declaration/field.ts";
 import type { Draft } from "../../../resource/draft.ts";
@@ -13,7 +14,7 @@ import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from 
 import type { Exchange } from "../../request/exchange.ts";
 import { yieldBetweenSteps } from "../../scheduling/slices.ts";
 import { withOlderNames } from "../older/translating.ts";
-import { matches } from "../reads/matches.ts";
+import { isSettled, judgeChanged, judgeEachChanged } from "../reads/settling.ts";
 import { readGiven } from "./given-values.ts";
 
 /**
@@ -22,12 +23,42 @@ import { readGiven } from "./given-values.ts";
  */
 export function requireAllowed(
   mount: ServedMount,
-  { only }: { readonly only: Where | null },
+  exchange: Exchange,
   record: Readonly<Record<string, unknown>>,
-): void {
-  const { collection } = mount;
-  if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
-  requireShowable(withAllFields(mount), record);
+  only = exchange.only,
+): Eventually<void> {
+  if (only === null) return requireShowable(withAllFields(mount), record);
+  return after(judgeChanged(mount, exchange, record as StoredRecord, only), (isAllowed) => {
+    if (!isAllowed) throw problem("permission_denied");
+    requireShowable(withAllFields(mount), record);
+  });
+}
+
+/** A record of an array that a write results in, and the rows that the permission allows for it. Null: all. */
+export interface Resulting {
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly only: Where | null;
+}
+
+/** Does the same as `requireAllowed` for a record of an array, if its condition is about the record alone. */
+export function requireAllowedAlone(mount: ServedMount, exchange: Exchange, { record, only }: Resulting): void {
+  if (only === null || isSettled(only)) void requireAllowed(mount, exchange, record, only);
+}
+
+/** Does the same as `requireAllowed` for the other records of an array. Asks the database once. */
+export function requireEachAllowed(
+  mount: ServedMount,
+  exchange: Exchange,
+  resulting: readonly Resulting[],
+): Eventually<void> {
+  const left = resulting.flatMap(({ record, only }) =>
+    only === null || isSettled(only) ? [] : [{ record: record as StoredRecord, decision: { only } }],
+  );
+  if (left.length === 0) return;
+  return after(judgeEachChanged(mount, exchange, left), (allowed) => {
+    if (allowed.includes(false)) throw problem("permission_denied");
+    for (const { record } of left) requireShowable(withAllFields(mount), record);
+  });
 }
 
 /** Calls `beforeWrite` of the mount, and returns the values and changes that it adds to a write. */
@@ -89,7 +120,7 @@ function leftToHooks(fields: Resource["fields"]): readonly string[] {
 /** Returns the values of a new record, with the id of its parent. Throws a fault if a required field has no value. */
 export function buildValues(
   mount: ServedMount,
-  { params }: Exchange,
+  { params }: Pick<Exchange, "params">,
   draft: Draft<Resource, "made">,
   prepared: Prepared,
 ): WrittenValues {
@@ -101,6 +132,16 @@ export function buildValues(
       throw new TypeError(
         `${resource.path}: the field ${name} has no value, and callers may not send it; give it a default, make it optional, or write it in beforeWrite`,
       );
+  return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
+}
+
+/** Returns the sent values of a new record, with the id of its parent. */
+export function sentValues(
+  { resource: { parentColumn } }: ServedMount,
+  { params }: Exchange,
+  draft: Draft,
+): WrittenValues {
+  const values = draft.values as WrittenValues;
   return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
 }
 

@@ -1,27 +1,20 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import { MAX_ISSUES, Problem, problem, type Issue } from "../../../core/problem/problem.ts";
-import {
-  isKeyOf,
-  keyOf,
-  type Change,
-  type Idempotency,
-  type KeyOf,
-  type Outcome,
-  type Row,
-  type WrittenValues,
-} from "../../../store/store.ts";
+import type { Change, Idempotency, Outcome, Row } from "../../../store/store.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { inSlices, inTurns, type Pieces } from "../../scheduling/slices.ts";
 import { isOfRelation, requireFewChanges } from "./change-limit.ts";
-import { commitWhole, REPLAYED, withAlongside } from "./committing.ts";
+import { commitWhole, REPLAYED, withAlongside, type WriteFacts } from "./committing.ts";
+import { foundingRefusal } from "./founding.ts";
 import { withRepeats } from "./idempotency.ts";
 import { chooseStored } from "./kept-arrays.ts";
 import type { ReadOctets } from "./large-reads.ts";
 import { reduceUpdates } from "./large-updates.ts";
 import { refusal, takenAt, type Unwritten } from "./outcome.ts";
 import type { Part } from "./part.ts";
+import { renumberKeys } from "./renumbering.ts";
 
 /** The maximum number of records in one array. */
 export const MAX_RECORDS = 1000;
@@ -123,22 +116,26 @@ export async function commitParts(
   exchange: Exchange,
   parts: readonly Part[],
   { idempotency, octets }: Committing,
-): Promise<{ readonly outcome: Outcome; readonly owners: readonly number[] }> {
-  const { changes, owners, weight } = await inSlices(joinChanges(parts));
-  const writings = parts.map(({ writing }) => writing);
+): Promise<{ readonly outcome: Outcome; readonly owners: readonly number[]; readonly founded: ReadonlySet<number> }> {
+  const { changes, owners, founded, foundings, weight } = await inSlices(joinChanges(parts));
+  const writings = [...parts.map(({ writing }) => writing), ...foundings];
   const areLarge = octets !== null && octets.areMany;
   const stored = await chooseStored(parts, idempotency, areLarge);
   const transaction = withRepeats(exchange, changes, stored);
   const whole = await withAlongside(mount, exchange, transaction, writings);
   requireFewChanges(weight + whole.changes.length - transaction.changes.length);
   const slim = areLarge ? await reduceUpdates(mount, whole, writings, octets) : whole;
-  return { outcome: await commitWhole(mount, exchange, slim, writings), owners };
+  return { outcome: await commitWhole(mount, exchange, slim, writings), owners, founded };
 }
 
 interface Joined {
   readonly changes: readonly Change[];
   /** The index in the array for each change. */
   readonly owners: readonly number[];
+  /** The places of the changes that make memberships of founders. */
+  readonly founded: ReadonlySet<number>;
+  /** The facts about the writes of these memberships. */
+  readonly foundings: readonly WriteFacts[];
   /** The number of changes, for the limit of an array. */
   readonly weight: number;
 }
@@ -152,39 +149,41 @@ function* joinChanges(parts: readonly Part[]): Pieces<Joined> {
   const owners = parts.map(({ at }) => at);
   const linking: Change[] = [];
   const linkOwners: number[] = [];
+  const founded = new Set<number>();
+  const foundings: WriteFacts[] = [];
   let weight = changes.length;
-  for (const [place, { at, further }] of parts.entries()) {
+  for (const [place, { at, further, founding = [] }] of parts.entries()) {
     const places: number[] = [place];
+    const from = founding[0]?.at ?? Infinity;
     for (const change of further) {
       const made = renumberKeys(change, (local) => places[local] ?? changes.length + local);
       const [into, whose] = change.kind === "link" ? [linking, linkOwners] : [changes, owners];
-      places.push(into.push(made) - 1);
+      const local = places.push(into.push(made) - 1) - 1;
+      if (local >= from && into === changes) founded.add(places[local]!);
       whose.push(at);
       if (!isOfRelation(change)) weight++;
       yield;
     }
+    for (const each of founding) foundings.push({ ...each, at: places[each.at!]! });
   }
   const linkRows = parts.reduce((sum, part) => sum + part.linkRows, 0);
   return {
     changes: [...changes, ...linking],
     owners: [...owners, ...linkOwners],
+    founded,
+    foundings,
     weight: weight + linkRows,
   };
 }
 
-/**
- * Returns the change with new indexes in each `keyOf`. The indexes change when the changes of several records become
- * one list.
- */
-export function renumberKeys(change: Change, place: (made: number) => number): Change {
-  const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
-  if (change.kind === "link") return { ...change, record: move(change.record) };
-  const moved = change.kind === "insert" && change.key !== undefined ? { ...change, key: move(change.key) } : change;
-  if (!("values" in moved)) return moved;
-  const isData = (name: string): boolean =>
-    moved.collection.columns.some((column) => column.name === name && column.type === "json");
-  const values = Object.entries(moved.values).map(([name, value]) => [name, isData(name) ? value : move(value)]);
-  return { ...moved, values: Object.fromEntries(values) as WrittenValues };
+/** The changes of a transaction, for the problem of a refused write. */
+interface RefusedParts {
+  /** The index in the array for each change. */
+  readonly owners: readonly number[];
+  /** The places of the changes that make memberships of founders. Default: none. */
+  readonly founded?: ReadonlySet<number>;
+  /** The number of records in the array. */
+  readonly count: number;
 }
 
 /** Returns the problem of a write that the store refused. It points to the record that caused the refusal. */
@@ -192,9 +191,10 @@ export function buildRefusal(
   outcome: Unwritten,
   mount: ServedMount,
   exchange: Exchange,
-  { owners, count }: { readonly owners: readonly number[]; readonly count: number },
+  { owners, founded, count }: RefusedParts,
 ): Error {
   if (!("change" in outcome)) return refusal(outcome, mount, exchange);
+  if (founded?.has(outcome.change) === true) return foundingRefusal(mount, outcome, exchange);
   const owner = owners[outcome.change];
   const isOwn = outcome.change < count;
   if (isOwn && outcome.kind === "missing") return notFound([owner!]);

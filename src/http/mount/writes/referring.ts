@@ -30,11 +30,11 @@ export function notifyOperator(table: string, { resource }: ServedMount, { servi
   service.observe?.({ kind: "notice", level: "info", message });
 }
 
-function maySee({ permissions, collection }: ServedMount, exchange: Exchange): boolean {
+function maySee(mount: ServedMount, exchange: Exchange): boolean {
   if (!scopesLet(exchange, "GET")) return false;
   return (["list", "read"] as const).some((action) => {
-    const permission = permissions[action];
+    const permission = mount.permissions[action];
     const request = new Question(exchange, action, exchange.params);
-    return permission !== undefined && decideOn(permission, request, collection) !== "deny";
+    return permission !== undefined && decideOn(permission, request, mount) !== "deny";
   });
 }

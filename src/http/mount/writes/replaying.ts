@@ -1,16 +1,16 @@
-import type { AllowedRows } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { unknownField } from "../../../resource/draft.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
-import type { Key, Row } from "../../../store/store.ts";
+import type { Key, Row, Where } from "../../../store/store.ts";
 import { withoutBody } from "../../answer/writing.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { scopesLet } from "../../request/permitting.ts";
-import { collectColumns, matches } from "../reads/matches.ts";
+import { collectColumns } from "../reads/matches.ts";
 import { decideReading, mayReadWithin, readsEveryParent } from "../reads/reading.ts";
+import { judgeEach, type Judged } from "../reads/settling.ts";
 
 /**
  * Answers a repeated write of records with its stored outcome, as the caller of now may see it. Ends the request if the
@@ -49,7 +49,7 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   const { permissions, collection } = mount;
   // The only caller of a mount without reading is the one who sent the request.
   if (permissions.read === undefined && permissions.list === undefined) return true;
-  const narrowed = new Map<Key, AllowedRows>();
+  const narrowed = new Map<Key, Where>();
   for (const { record } of rows) {
     const id = record["id"] as Key;
     const decision = decideReading(mount, exchange, id);
@@ -63,10 +63,11 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   const query = { collection, where, sort: [{ column: "id" }], limit: ids.length, columns };
   const found = await exchange.service.store.list(query);
   const current = new Map(found.map(({ record }) => [record["id"] as Key, record]));
-  for (const [id, only] of narrowed) {
+  const judged = [...narrowed].map(([id, only]): Judged => {
     const record = current.get(id);
-    if (record === undefined || !matches(collection, record, only)) return false;
-  }
+    return record === undefined ? { record: {}, decision: "deny" } : { record, decision: { only } };
+  });
+  if ((await judgeEach(mount, exchange, judged)).includes(false)) return false;
   // The parents of deleted records may be gone too. Only a caller who reads every parent may learn that.
   if (found.length === 0 && readsEveryParent(mount, exchange)) return scopesLet(exchange, "GET");
   return mayReadWithin(mount, exchange);

@@ -5,8 +5,9 @@ import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { commitAll, type WriteFacts } from "./committing.ts";
 import { ReadOctets, readRecords } from "./large-reads.ts";
-import { MAX_RECORDS, renumberKeys } from "./record-arrays.ts";
+import { MAX_RECORDS } from "./record-arrays.ts";
 import { referenced } from "./referring.ts";
+import { renumberKeys } from "./renumbering.ts";
 
 /**
  * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new

@@ -1,4 +1,4 @@
-import type { SettledDecision } from "../../../access/permission/permission.ts";
+import type { RowsDecision } from "../../../access/permission/contract.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { listsStrong, parseETags, type ETags } from "../../../core/headers/etag.ts";
@@ -15,25 +15,35 @@ import type { ServedMount } from "../../declarations/mount.ts";
 import { MAX_HEADER_BYTES } from "../../limits.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import { collectColumns, matches } from "../reads/matches.ts";
+import { collectColumns } from "../reads/matches.ts";
 import { longestOfColumns } from "../reads/page-length.ts";
 import {
   decisionOn,
   mayReadChanged,
+  mayReadEach,
+  mayReadWithin,
   requireParents,
-  findAllowedRow,
   findWithinParent,
   forbidden,
   decideReading,
 } from "../reads/reading.ts";
+import { judgeEach, judgeEachChanged, type Judged } from "../reads/settling.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { isOvertaken, toStoredRecord, untilSettled, isMaybeUnseen } from "./committing.ts";
 import { noteDeprecated, parseMergedDraft, parseRecordDraft, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
+import { requireKnownAfterHook, requireKnownMember } from "./known-users.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import { isOldTag, requireCollectionAsKnown, tagsOfState } from "./preconditions.ts";
-import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
+import {
+  furtherChanges,
+  prepare,
+  requireAllowed,
+  requireAllowedAlone,
+  requireEachAllowed,
+  type Resulting,
+} from "./preparing.ts";
 import {
   commitParts,
   FoundIssues,
@@ -88,7 +98,6 @@ export async function updateAll(mount: ServedMount, exchange: Exchange): Promise
     async perform() {
       await askLimitersOfArray(exchange, members.length);
       if (mount.requireIfMatch) requireTags(patches);
-      await requireParents(mount, exchange);
       return untilSettled(mount, exchange, () => attempt(mount, exchange, patches, idempotency));
     },
     replay: ({ rows }) => repeated(mount, exchange, patches, rows),
@@ -102,6 +111,7 @@ async function attempt(
   patches: readonly Patch[],
   idempotency: Idempotency | null,
 ): Promise<Reply | null> {
+  await requireParents(mount, exchange);
   const octets = new ReadOctets(exchange, mount);
   const knownRecords = await findKnown(mount, exchange, patches, octets);
   if (knownRecords.some(({ row }) => row === null) || (await collectStale(mount, exchange, knownRecords)).length > 0)
@@ -111,7 +121,9 @@ async function attempt(
     mount,
     drafted.map(({ row, draft: { values } }) => ({ before: row.record, values })),
   );
-  const prepared = await inOrder(drafted, (each) => preparePart(mount, exchange, each));
+  const resulting: Resulting[] = [];
+  const prepared = await inOrder(drafted, (each) => preparePart(mount, exchange, each, resulting));
+  await requireEachAllowed(mount, exchange, resulting);
   await requireCollectionAsKnown(mount, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
   // Sorted by id, so that two concurrent writes of arrays lock the rows in the same order and cannot deadlock.
@@ -121,7 +133,10 @@ async function attempt(
     return shown(mount, exchange, patches, outcome.rows.slice(0, parts.length), { isReplay: false });
   if (outcome.kind === "replayed") return repeated(mount, exchange, patches, outcome.rows);
   const isMeant =
-    "change" in outcome && outcome.change < parts.length && namesStates(patches[owners[outcome.change]!]!);
+    "change" in outcome &&
+    outcome.change >= 0 &&
+    outcome.change < parts.length &&
+    namesStates(patches[owners[outcome.change]!]!);
   if (isMaybeUnseen(outcome, mount) || (!isMeant && isOvertaken(outcome, exchange))) return null;
   throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
 }
@@ -185,18 +200,29 @@ async function findKnown(
   const longest = longestOfColumns(withAllFields(newer ?? mount).resource, columns);
   const ids = patches.flatMap(({ id }, at) => (decisions[at] === "deny" && readings[at] === "deny" ? [] : [id]));
   const rows = await findRows(exchange, { collection, columns, longest }, ids, octets);
+  const found = patches.map(({ id }) => findWithinParent(rows.get(id) ?? null, mount, exchange));
+  const areChanged = await judgeEachChanged(mount, exchange, withDecisions(found, decisions));
+  const areRead = await judgeEach(
+    mount,
+    exchange,
+    withDecisions(found, readings, (at) => !areChanged[at]!),
+  );
   return patches.map((patch, at) => {
     const decision = decisions[at]!;
     const only = typeof decision === "string" ? null : decision.only;
-    const found = findWithinParent(rows.get(patch.id) ?? null, mount, exchange);
-    const row = decision === "deny" ? null : findAllowedRow(mount, found, { only });
-    const isForbidden = row === null && found !== null && fits(mount, found, readings[at]!);
-    return { patch, row, only, isForbidden };
+    return { patch, row: areChanged[at]! ? found[at]! : null, only, isForbidden: areRead[at]! };
   });
 }
 
-function fits({ collection }: ServedMount, { record }: Row, decision: SettledDecision): boolean {
-  return decision === "allow" || (decision !== "deny" && matches(collection, record, decision.only));
+/** Returns rows with their decisions. Denies rows that do not exist, and those for which `isAsked` returns false. */
+function withDecisions(
+  rows: readonly (Row | null)[],
+  decisions: readonly RowsDecision[],
+  isAsked: (at: number) => boolean = () => true,
+): readonly Judged[] {
+  return rows.map((row, at) =>
+    row === null || !isAsked(at) ? { record: {}, decision: "deny" } : { record: row.record, decision: decisions[at]! },
+  );
 }
 
 /** Returns the indexes of the records whose `if_match` is false. */
@@ -250,14 +276,18 @@ async function draftAll(
   const ids = knownRecords.map(({ patch }) => patch.id);
   const drafted: Drafted[] = [];
   const found = new FoundIssues();
-  for await (const records of readRecords(exchange, mount, ids, octets))
-    await inTurns(records, async (record) => {
-      const { patch, row: state, only } = byId.get(record["id"])!;
-      const row: Row = { revision: state!.revision, record };
+  for await (const records of readRecords(exchange, mount, ids, octets)) {
+    const rows = records.map((record): Row => ({ revision: byId.get(record["id"])!.row!.revision, record }));
+    const mayReadRows = await mayReadEach(mount, exchange, rows);
+    const isWithinRead = await mayReadWithin(mount, exchange);
+    await inTurns(rows, async (row, at) => {
+      const { patch, only } = byId.get(row.record["id"])!;
       await found.collect(patch.at, async () => {
-        drafted.push({ patch, row, only, draft: await readChange(mount, exchange, patch, row) });
+        const mayRead = mayReadRows[at]! && isWithinRead;
+        drafted.push({ patch, row, only, draft: await readChange(mount, exchange, patch, { row, mayRead }) });
       });
     });
+  }
   found.end();
   const read = new Set(drafted.map(({ patch }) => patch.id));
   const gone = knownRecords.filter(({ patch }) => !read.has(patch.id));
@@ -266,8 +296,12 @@ async function draftAll(
 }
 
 /** Applies a patch to its record. */
-async function readChange(mount: ServedMount, exchange: Exchange, { id, value }: Patch, row: Row): Promise<Draft> {
-  const mayRead = await mayReadChanged(mount, exchange, [row]);
+async function readChange(
+  mount: ServedMount,
+  exchange: Exchange,
+  { id, value }: Patch,
+  { row, mayRead }: { readonly row: Row; readonly mayRead: boolean },
+): Promise<Draft> {
   const refused = mayRead ? null : unseenFields(mount.resource, value);
   if (refused !== null) throw refused;
   return parseMergedDraft(mount, exchange.context, value, { id, record: row.record, mayRead });
@@ -277,13 +311,21 @@ function preparePart(
   mount: ServedMount,
   exchange: Exchange,
   { patch: { at, id }, row: before, only, draft }: Drafted,
+  resulting: Resulting[],
 ): Promise<PreparedPart> {
   const { collection } = mount;
   return runAtIndex(at, async () => {
     const { context } = exchange;
+    await requireKnownMember(mount, exchange, { before: before.record, values: draft.values }, async () => {
+      await requireAllowed(mount, exchange, { ...before.record, ...draft.values }, only);
+      await requireCollectionAsKnown(mount, exchange);
+    });
     const prepared = await prepare(mount, { kind: "update", context, id, current: toStoredRecord(before), draft });
     const values = { ...draft.values, ...prepared.values } as WrittenValues;
-    requireAllowed(mount, { only }, { ...before.record, ...values });
+    const result: Resulting = { record: { ...before.record, ...values }, only };
+    requireAllowedAlone(mount, exchange, result);
+    resulting.push(result);
+    await requireKnownAfterHook(mount, exchange, { draft, prepared });
     const own: Change = { kind: "update", collection, key: id, values, revision: before.revision };
     const written = { id, before: before.record, values };
     return async () => {

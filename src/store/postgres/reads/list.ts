@@ -7,6 +7,7 @@ import { requireColumn, type Table, type TableColumn } from "../../sql/schema/ta
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";
 import { prepared, unprepared, type PostgresStatement } from "../parameters.ts";
+import { planNarrowed } from "./semi-joins.ts";
 
 /** The name of a row of the page in the SQL. A column with this name would be ambiguous. */
 export const SHOWN = `"_shown"`;
@@ -23,7 +24,7 @@ export function compileListJSON(query: ListQuery): PostgresStatement {
 
 /** Returns the SQL for the rows of a page and one more, which shows whether more rows follow. */
 export function selectPage(query: ListQuery, values: BoundValues): string {
-  return `SELECT * ${compileRest(getTable(query.collection), { ...query, limit: query.limit + 1 }, values)}`;
+  return `SELECT * ${compileRest(getTable(query.collection), planNarrowed({ ...query, limit: query.limit + 1 }), values)}`;
 }
 
 /** Returns the SQL that combines the rows of a page into one row. */

@@ -12,7 +12,16 @@ import {
   type ChangeDialect,
 } from "../../sql/writes/changing.ts";
 import { isSQL } from "../../sql/writes/writes.ts";
-import { isKeyOf, type Change, type Collection, type Column, type Key, type KeyOf } from "../../store.ts";
+import {
+  isKeyOf,
+  OVERTAKEN,
+  type Change,
+  type Collection,
+  type Column,
+  type Key,
+  type KeyOf,
+  type Requirement,
+} from "../../store.ts";
 import { postgres, formatSequenceName } from "../dialect.ts";
 import { prepared, unprepared, type PostgresStatement } from "../parameters.ts";
 import { compileForget } from "./idempotency.ts";
@@ -226,12 +235,22 @@ export function collectNeededKeys(changes: readonly Change[]): Set<number> {
  * first (`locksFor` of `plan.ts`) prevents new rows.
  */
 function compileRequired(table: Table, change: Of<"require">, { sameShape }: ChangeContext): PostgresStatement {
-  const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
+  const lock = change.isGuarded === true ? "" : " FOR NO KEY UPDATE";
+  const { count, values, least, most } = compileRequire(table, change, lock);
   const places = `${values.place(least)} AND ${values.place(most)}`;
   return prepared(
     `SELECT latchkey_refuse('refused') WHERE (${count}) + ${sameShape} NOT BETWEEN ${places}`,
     values.values,
   );
+}
+
+/** Compiles a requirement of a transaction. The statement raises `refused` if no row matches. */
+export function compileRequirement(table: Table, { where }: Requirement, sameShape: string): PostgresStatement {
+  const { existing } = table.collection;
+  // A lock needs the right to update. Without it, the row is only read.
+  const lock = existing === undefined || existing.writes.includes("update") ? " FOR NO KEY UPDATE" : "";
+  const { count, values } = compileRequire(table, { kind: "require", where, atLeast: 1, name: OVERTAKEN }, lock);
+  return prepared(`SELECT latchkey_refuse('refused') WHERE (${count}) + ${sameShape} < 1`, values.values);
 }
 
 /**

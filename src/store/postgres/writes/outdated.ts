@@ -35,7 +35,7 @@ function compileSameShape(name: string, shape: string | null): string {
 /** Returns the collection whose table was changed for another declaration, if a transaction failed because of this. */
 export async function outdatedBy(
   error: unknown,
-  changes: readonly Change[],
+  changes: readonly Pick<Change, "collection">[],
   shapes: Shapes,
   session: Session,
 ): Promise<string | null> {

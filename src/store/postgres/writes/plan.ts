@@ -1,13 +1,14 @@
 import { quote } from "../../sql/language/names.ts";
 import { unopened, type Table } from "../../sql/schema/table.ts";
 import { rowsToRead } from "../../sql/writes/changing.ts";
-import type { Change, Collection, Transaction } from "../../store.ts";
+import type { Change, Collection, Requirement, Transaction } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";
 import type { PostgresStatement } from "../parameters.ts";
 import {
   compile,
   compileLinks,
   compileReadingAt,
+  compileRequirement,
   compileTogether,
   findMadeKey,
   collectNeededKeys,
@@ -37,7 +38,7 @@ export interface Plan {
   }[];
 }
 
-/** A statement and the indexes of its changes: of one change, or of several new rows in order. */
+/** A statement and the indexes of its changes: none of a requirement, one change, or several new rows in order. */
 export interface PlannedStatement {
   readonly changes: readonly number[];
   readonly collection: Collection;
@@ -58,7 +59,7 @@ export interface Planning {
  * and a refusal does not name the row.
  */
 export function* planTransaction(
-  { changes }: Transaction,
+  { changes, requires = [] }: Transaction,
   { opened, sameShape }: Planning,
   mayPutTogether: boolean,
 ): Generator<undefined, Plan, undefined> {
@@ -81,7 +82,7 @@ export function* planTransaction(
     keys.push(findMadeKey(change, at, keys));
     yield;
   }
-  const statements: PlannedStatement[] = [];
+  const statements = requires.map((each) => planRequirement(each, { opened, sameShape })).toSorted(inOrderOfLocks);
   for (const places of together ?? changes.map((_, at) => [at])) {
     const [first] = places as readonly [number];
     const collection = collections[first]!;
@@ -97,6 +98,25 @@ export function* planTransaction(
     yield;
   }
   return { locks: locksFor(changes), statements, readings, isInOrder: together === null };
+}
+
+/** Plans a requirement. */
+function planRequirement(requirement: Requirement, { opened, sameShape }: Planning): PlannedStatement {
+  const collection = requireOpened(opened, requirement);
+  const statement = compileRequirement(getTable(collection), requirement, sameShape(collection));
+  return { changes: [], collection, statement, rows: 1 };
+}
+
+/**
+ * Compares two requirements, so that all transactions lock the required rows in the same order and two of them do not
+ * wait for each other.
+ */
+function inOrderOfLocks(one: PlannedStatement, other: PlannedStatement): number {
+  const [left, right] = [one, other].map(({ statement: { text, values } }) => JSON.stringify([text, values])) as [
+    string,
+    string,
+  ];
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function countRows(change: Change): number {
@@ -125,7 +145,10 @@ function compileSeveral(
       );
 }
 
-function requireOpened(opened: ReadonlyMap<string, Collection>, { collection: { name } }: Change): Collection {
+function requireOpened(
+  opened: ReadonlyMap<string, Collection>,
+  { collection: { name } }: Pick<Change, "collection">,
+): Collection {
   const collection = opened.get(name);
   if (collection !== undefined) return collection;
   throw unopened(name);

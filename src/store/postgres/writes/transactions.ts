@@ -2,7 +2,17 @@ import { inSlices } from "../../slices.ts";
 import type { Refusing, Shapes } from "../../sql/schema/table-shape.ts";
 import { shownBy } from "../../sql/writes/changing.ts";
 import { compileIdempotency } from "../../sql/writes/idempotency.ts";
-import type { Change, Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
+import {
+  OVERTAKEN,
+  type Change,
+  type Collection,
+  type Idempotency,
+  type Outcome,
+  type Recalled,
+  type Row,
+  type Transaction,
+  type Value,
+} from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
@@ -84,7 +94,8 @@ export function createWriter(
     try {
       return await withFreeKeys(session, transaction, plan, () => make(session, transaction, plan));
     } catch (error) {
-      const outdated = await outdatedBy(unwrapCause(error), transaction.changes, shapes, session);
+      const named = [...(transaction.requires ?? []), ...transaction.changes];
+      const outdated = await outdatedBy(unwrapCause(error), named, shapes, session);
       if (outdated !== null) throw refusing(outdated);
       const outcome = resolveOutcome(error, transaction, plan);
       return outcome === null ? null : completeRefusal(outcome, transaction, opened, session);
@@ -93,7 +104,7 @@ export function createWriter(
 
   async function make(session: Session, { changes, idempotency }: Transaction, plan: Plan): Promise<Outcome> {
     if (idempotency !== undefined) return sendOnce(session, changes, plan, idempotency);
-    return { kind: "written", rows: changes.length === 0 ? [] : await sendAll(session, changes, plan) };
+    return { kind: "written", rows: plan.statements.length === 0 ? [] : await sendAll(session, changes, plan) };
   }
 
   /** Sends the whole transaction in one round trip. */
@@ -177,11 +188,18 @@ function resolveOutcome(
   { statements, readings, isInOrder }: Plan,
 ): Outcome | null {
   if (!(error instanceof StatementFailed)) throw error;
+  if (isUnmet(error, statements)) return { kind: "refused", change: -1, name: OVERTAKEN };
   const at = statements[error.at]?.changes[0] ?? readings[error.at - statements.length]?.change;
   if (at === undefined) throw error.cause;
   const refusal = readRefusal(error.cause, getTable(changes[at]!.collection), changes[at]!, at);
   if (refusal === null) throw error.cause;
   return isInOrder ? refusal : null;
+}
+
+/** True if a requirement of the transaction failed. */
+function isUnmet({ at, cause }: StatementFailed, statements: Plan["statements"]): boolean {
+  const isRequirement = statements[at]?.changes.length === 0;
+  return isRequirement && isServerError(cause) && cause.code === state.refused && cause.message === "refused";
 }
 
 /** Returns the result of an earlier write with the same key, or null if there is none. */

@@ -42,6 +42,8 @@ export interface TableColumn extends Column {
 export interface Table {
   readonly dialect: Dialect;
   readonly collection: Collection;
+  /** Returns the table of another collection, in the same dialect. */
+  readonly tableOf: (collection: Collection) => Table;
   /** SQL to read rows from: the quoted name. For an existing table, a subquery that renames its columns. */
   readonly name: string;
   /** The names of the existing table, if it is one. */
@@ -87,9 +89,9 @@ export interface ExistingNames {
 /** Returns a function that returns the table of a collection. The function makes each table once. */
 export function createTableLookup(dialect: Dialect): (collection: Collection) => Table {
   const tables = new WeakMap<Collection, Table>();
-  return (collection) => {
+  return function tableOf(collection) {
     let table = tables.get(collection);
-    if (table === undefined) tables.set(collection, (table = makeTable(dialect, collection)));
+    if (table === undefined) tables.set(collection, (table = makeTable(dialect, collection, tableOf)));
     return table;
   };
 }
@@ -123,7 +125,7 @@ export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string
  * Makes the SQL of a collection. A subquery gives the rows of an existing table the names of the collection, so the
  * same code reads both. Databases still use the indexes of the table.
  */
-function makeTable(dialect: Dialect, collection: Collection): Table {
+function makeTable(dialect: Dialect, collection: Collection, tableOf: Table["tableOf"]): Table {
   const all = [buildKeyColumn(collection), ...collection.columns].map((column) =>
     makeColumn(dialect, collection, column),
   );
@@ -145,6 +147,7 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
   return {
     dialect,
     collection,
+    tableOf,
     name,
     source: compileSource(dialect, collection, name),
     byKey: compileSource(

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { hasAmong, replaceCollections } from "../../inner-collections.ts";
+import { unopened } from "../../sql/schema/table.ts";
 import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../../store.ts";
 import { connectReadOnly } from "../connection/connection.ts";
 import { toFailure, type Failure } from "../connection/errors.ts";
@@ -75,31 +77,53 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     return reader;
   }
 
+  function find(name: string): Collection {
+    const collection = byName.get(name);
+    if (collection === undefined) throw unopened(name);
+    return collection;
+  }
+
   function answer({ method, collection: name, query }: LongRead): unknown {
     const reader = open();
-    const collection = byName.get(name)!;
+    const collection = find(name);
+    const where = query.where === null ? null : replaceCollections(query.where, (each) => find(each.name));
     const now = performance.now();
     due = now + limitMs;
     stepEnds = now + stepMs;
     switch (method) {
       case "list":
         // Sent as text, because a posted object would lose numbers that a double cannot hold (`ExactNumber`).
-        return JSON.stringify(reader.list({ ...query, collection }));
+        return JSON.stringify(reader.list({ ...query, collection, where }));
       case "listJSON": {
         // `first` and `last` may be getters of a class, and `postMessage` copies only own properties.
-        const { json, count, more, first, last } = reader.listJSON({ ...query, collection });
+        const { json, count, more, first, last } = reader.listJSON({ ...query, collection, where });
         return { json, count, more, first, last } satisfies ListText;
       }
       case "listRelated":
-        return reader.listRelated({ ...query, collection });
+        return reader.listRelated({ ...query, collection, where });
       case "count":
-        return reader.count(collection, query.where);
+        return reader.count(collection, where);
+    }
+  }
+
+  /** Answers from one state of the database: a list with conditions on other rows is read by several statements. */
+  function inOneState(request: LongRead): unknown {
+    const { where } = request.query;
+    if (where === null || !hasAmong(where)) return answer(request);
+    open();
+    const { database } = opened!;
+    database.exec("BEGIN");
+    try {
+      return answer(request);
+    } finally {
+      // Some errors have ended the transaction already.
+      if (database.isTransaction) database.exec("COMMIT");
     }
   }
 
   port.on("message", (request: LongRead) => {
     try {
-      port.postMessage({ kind: "given", result: answer(request) } satisfies FromLongReader);
+      port.postMessage({ kind: "given", result: inOneState(request) } satisfies FromLongReader);
     } catch (error) {
       if (error instanceof Overdue) return port.postMessage({ kind: "overdue" } satisfies FromLongReader);
       // The connection may be broken. The next read opens a new one.

@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
+import { nameInner } from "../../inner-collections.ts";
 import { StoreTimeout, StoreUnavailable } from "../../store.ts";
 import { toError, storeError, unavailable } from "../connection/errors.ts";
 import { startThread } from "../connection/thread.ts";
@@ -109,7 +110,11 @@ export function longReads(data: LongReaderData): LongReads {
 
   return {
     read: (method, { collection, ...query }) =>
-      read({ method, collection: collection.name, query } as LongRead) as Promise<never>,
+      read({
+        method,
+        collection: collection.name,
+        query: { ...query, where: nameInner(query.where) },
+      } as LongRead) as Promise<never>,
     async close() {
       isClosed = true;
       for (const { reject } of waiting.splice(0)) reject(closed());

@@ -1,5 +1,6 @@
+import type { Eventually } from "../../../core/eventually.ts";
 import type { Engine } from "../../sql/store.ts";
-import type { Collection, ListQuery, ListText, Where } from "../../store.ts";
+import { LongReadNeeded, type Collection, type ListQuery, type ListText, type Row, type Where } from "../../store.ts";
 import type { IsLasting } from "../existing/views.ts";
 import type { LongReads } from "./long-reads.ts";
 import { rememberedPages } from "./pages.ts";
@@ -33,15 +34,32 @@ export function offloadReads(
     return count;
   }
 
+  const listLong = (query: ListQuery): Promise<readonly Row[]> => long.read("list", query);
+  const listJSONLong = (query: ListQuery): Eventually<ListText> => pages.find(query) ?? readPage(query);
+
   return {
-    list: (query) => (query.long === true ? long.read("list", query) : reader.list(query)),
-    listJSON: (query) => (query.long === true ? (pages.find(query) ?? readPage(query)) : reader.listJSON(query)),
+    list: (query) => (query.long === true ? listLong(query) : orLong(query, reader.list, listLong)),
+    listJSON: (query) => (query.long === true ? listJSONLong(query) : orLong(query, reader.listJSON, listJSONLong)),
     listRelated: (query) => (query.long === true ? long.read("listRelated", query) : reader.listRelated(query)),
     count: (collection, where, isLong) =>
       isLong === true
         ? (counts.find(collection, where) ?? countRows(collection, where))
         : reader.count(collection, where),
   };
+}
+
+/** Reads a list. If that needs a long read and the caller does not expect it, reads the list again as a long read. */
+export function orLong<T>(
+  query: ListQuery,
+  read: (query: ListQuery) => T,
+  readLong: (query: ListQuery) => Eventually<T>,
+): Eventually<T> {
+  try {
+    return read(query);
+  } catch (error) {
+    if (!(error instanceof LongReadNeeded) || query.mayRefuse === true) throw error;
+    return readLong({ ...query, long: true });
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/language/codec.ts";
 import { createParameters, type CellsRead, type BoundValues, type ReadStatement } from "../../sql/language/dialect.ts";
-import { readCount, readList, selectBy } from "../../sql/list.ts";
+import { compileRest, readCount, readList, selectBy, type PlannedQuery } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
+import { compileValues, compileWhere } from "../../sql/where.ts";
 import { readWordCounts } from "../../sql/word-index.ts";
 import type {
   Collection,
@@ -27,6 +28,14 @@ import { estimateRows } from "./estimate.ts";
 import { createPageReader, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";
 import { rememberedRows, type ReadRow } from "./rows.ts";
+import {
+  readNarrowed,
+  settleCounted,
+  settleRelated,
+  semiJoinLimits,
+  type SemiJoinLimits,
+  type SemiJoinReads,
+} from "./semi-joins.ts";
 
 /** Reads that run in the calling thread, synchronously. */
 export interface SQLiteReader {
@@ -54,6 +63,8 @@ export interface ReaderOptions {
   readonly require?: (collection: Collection) => void;
   /** Returns the cause of an error, or the error itself. */
   readonly explain?: (error: unknown) => unknown;
+  /** Tests use small numbers. */
+  readonly limits?: SemiJoinLimits;
 }
 
 const same = (error: unknown): unknown => error;
@@ -61,10 +72,11 @@ const anything = (): void => {};
 
 /** Creates the reads of a connection. */
 export function createReader(options: ReaderOptions): SQLiteReader {
-  const { database, ready, version, getTable, require = anything, explain = same } = options;
+  const { database, ready, version, getTable, require = anything, explain = same, limits = semiJoinLimits } = options;
   const isLasting = lastingIn(database);
   const readPage = createPageReader(version);
   const prepared = preparedIn(database, isLasting, getTable);
+  const semiJoins = createSemiJoinReads(of, limits);
   let recall: Recall | null = null;
 
   function of(collection: Collection): Prepared {
@@ -111,11 +123,13 @@ export function createReader(options: ReaderOptions): SQLiteReader {
     },
     list: guarded((query) => {
       const { table, askCells } = of(query.collection);
-      return askCells(readList(table, query));
+      const read = (planned: PlannedQuery): readonly Row[] => askCells(readList(table, planned));
+      return readNarrowed(query, semiJoins, read, ({ length }) => length === query.limit);
     }),
     listJSON: guarded((query) => {
       const { table, statements } = of(query.collection);
-      return readPage(table, statements, query);
+      const read = (planned: PlannedQuery): ListText => readPage(table, statements, planned);
+      return readNarrowed(query, semiJoins, read, ({ more }) => more);
     }),
     countWords: guarded((collection, words, atMost) => {
       const { table, ask } = of(collection);
@@ -123,11 +137,11 @@ export function createReader(options: ReaderOptions): SQLiteReader {
     }),
     listRelated: guarded((query) => {
       const { table, statements } = of(query.collection);
-      return readRelated({ table, statements, database }, query);
+      return readRelated({ table, statements, database }, { ...query, where: settleRelated(query, semiJoins) });
     }),
     count: guarded((collection, where) => {
       const { table, ask } = of(collection);
-      return ask(readCount(table, where));
+      return ask(readCount(table, settleCounted(collection, where, semiJoins)));
     }),
     estimate: guarded((collection) => {
       const { table, statements } = of(collection);
@@ -139,6 +153,40 @@ export function createReader(options: ReaderOptions): SQLiteReader {
       return loadPlanSteps(database, sql, parameters);
     }),
     recall: guarded((idempotency) => (recall ??= createRecall(database))(idempotency)),
+  };
+}
+
+/** Returns the reads that choose the plan of a list with conditions on other rows. */
+function createSemiJoinReads(of: (collection: Collection) => Prepared, limits: SemiJoinLimits): SemiJoinReads {
+  return {
+    limits,
+    requireSound: (collection, where) => void compileWhere(of(collection).table, where, createParameters(sqlite)),
+    readValues({ collection, select, where }, most) {
+      const { table, statements } = of(collection);
+      const { type } = requireColumn(table, select);
+      const parameters = createParameters(sqlite);
+      const sql = `${compileValues(table, { collection, select, where }, parameters)} LIMIT ${most + 1}`;
+      const rows = statements(sql, () => sql).all(...parameters.values) as unknown as readonly [unknown][];
+      if (rows.length > most) return null;
+      // A column of an existing table may hold values of another type, which no row has as its key.
+      const isKey = (value: unknown): value is Key =>
+        type === "integer" ? Number.isSafeInteger(value) : typeof value === "string";
+      return [...new Set(rows.map(([value]) => value).filter(isKey))];
+    },
+    hasAtMost(collection, where, most) {
+      const { table, statements } = of(collection);
+      const parameters = createParameters(sqlite);
+      const condition = compileWhere(table, where, parameters);
+      const sql = `SELECT count(*) FROM (SELECT 1 FROM ${table.name} WHERE ${condition} LIMIT ${most + 1})`;
+      return (statements(sql, () => sql).get(...parameters.values)![0] as number) <= most;
+    },
+    isShorter(query, rows) {
+      const { table, statements } = of(query.collection);
+      const parameters = createParameters(sqlite);
+      // Selects a column that no index has, so that SQLite reads in the order of the list.
+      const sql = `SELECT ${table.revision} ${compileRest(table, { ...query, limit: 1 }, parameters)} OFFSET ${rows}`;
+      return statements(sql, () => sql).get(...parameters.values) === undefined;
+    },
   };
 }
 

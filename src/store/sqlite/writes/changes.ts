@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { replaceCollections } from "../../inner-collections.ts";
 import { encode } from "../../sql/language/codec.ts";
 import type { Cell } from "../../sql/language/dialect.ts";
 import { selectBy } from "../../sql/list.ts";
@@ -6,10 +7,10 @@ import { unopened, type ShownColumns, type Table, type TableColumn } from "../..
 import { compileChange, compileRequire, shownBy, type ChangeDialect } from "../../sql/writes/changing.ts";
 import type { Refusal } from "../../sql/writes/refusals.ts";
 import { listDerivedColumns, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
-import type { Collection, Key, KeyOf, Row } from "../../store.ts";
+import { OVERTAKEN, type Collection, type Key, type KeyOf, type Row, type Where } from "../../store.ts";
 import { type PreparedStatement, type Statements, createStatementCache } from "../connection/connection.ts";
 import { sqlite, getTable } from "../dialect.ts";
-import { keyIn, type NamedChange, type RowChange } from "../named.ts";
+import { keyIn, type NamedChange, type NamedRequirement, type RowChange } from "../named.ts";
 import { conflictFinder } from "./conflicts.ts";
 import { withFreeKeys, type Counters } from "./counters.ts";
 import { changeRunner } from "./deep-cascades.ts";
@@ -28,6 +29,8 @@ export interface CompletedChange {
 export interface Changes {
   /** Makes the change with the index `at`. `keys` are the keys of the rows from the changes before it. */
   make(change: RowChange, at: number, keys: readonly (Key | null)[]): CompletedChange | Refusal;
+  /** Returns true if at least one row matches. */
+  isMet(requirement: NamedRequirement): boolean;
   /**
    * Returns the refusal if SQLite has found a violated reference at the end of the transaction. Returns null if the
    * reference is unknown.
@@ -54,9 +57,25 @@ export function createChanges(
   const runChange = changeRunner(database);
   const making = makingWith(counters, () => currentKeys);
 
-  function make(change: RowChange, at: number, keys: ChangeKeys): CompletedChange | Refusal {
-    const collection = collections.get(change.collection);
-    if (collection === undefined) throw unopened(change.collection);
+  function requireOpened(name: string): Collection {
+    const collection = collections.get(name);
+    if (collection === undefined) throw unopened(name);
+    return collection;
+  }
+
+  function withInner<T extends { readonly where: Where }>(named: T): T {
+    return { ...named, where: replaceCollections(named.where, ({ name }) => requireOpened(name)) };
+  }
+
+  function isMet(requirement: NamedRequirement): boolean {
+    const table = getTable(requireOpened(requirement.collection));
+    const { count, values, least } = compileRequire(table, { ...aRow, ...withInner(requirement) }, "");
+    return (prepared(count).get(...values.values)![0] as number) >= least;
+  }
+
+  function make(named: RowChange, at: number, keys: ChangeKeys): CompletedChange | Refusal {
+    const collection = requireOpened(named.collection);
+    const change = "where" in named ? withInner(named) : named;
     const table = getTable(collection);
     try {
       if (change.kind === "require") return requireRows(prepared, table, change, at);
@@ -114,8 +133,10 @@ export function createChanges(
     return cells === undefined ? null : shown.readRow(cells);
   }
 
-  return { make, brokenAtEnd: explain.atEnd, read };
+  return { make, isMet, brokenAtEnd: explain.atEnd, read };
 }
+
+const aRow = { kind: "require", atLeast: 1, name: OVERTAKEN } as const;
 
 function keyIsTaken({ counters, notes }: Omit<Inserting, "statements">, table: Table, key: Key): void {
   if (table.collection.key === "integer") counters.takeKey(table.collection, key as number);

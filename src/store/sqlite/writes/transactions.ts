@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Shapes } from "../../sql/schema/table-shape.ts";
 import { rowsToRead, shownBy } from "../../sql/writes/changing.ts";
-import type { Collection, Key, Row } from "../../store.ts";
+import { OVERTAKEN, type Collection, type Key, type Row } from "../../store.ts";
 import { prepare } from "../connection/connection.ts";
 import { code, findCode, isStoreFailure } from "../connection/errors.ts";
 import { makeWriteLock } from "../connection/write-lock.ts";
@@ -190,6 +190,8 @@ function createAttempts(trying: Trying): Attempts {
  */
 function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, { collections }: Trying): boolean {
   if (result.kind === "replayed" || result.kind === "mismatch" || result.kind === "outdated") return true;
+  // One of `requires` failed, before the first change.
+  if (result.kind === "refused" && result.change === -1) return true;
   // A trigger of another program may have changed another row and skipped this change.
   return "change" in result && result.change === 0 && collections.get(first!.collection)?.existing === undefined;
 }
@@ -210,11 +212,17 @@ function correctResult(
   return isSame && collection.existing !== undefined ? { kind: "unfit", change: result.change, column: null } : result;
 }
 
-function run({ changes: wanted, idempotency }: NamedTransaction, { changes, records, outdated }: Trying): Result {
+function run(
+  { changes: wanted, requires = [], idempotency }: NamedTransaction,
+  { changes, records, outdated }: Trying,
+): Result {
   const earlierResult = idempotency === undefined ? null : records.recall(idempotency);
   if (earlierResult !== null) return earlierResult;
-  const other = wanted.find(({ kind, collection }) => kind !== "forget" && outdated.has(collection));
+  const other = [...requires, ...wanted.filter(({ kind }) => kind !== "forget")].find(({ collection }) =>
+    outdated.has(collection),
+  );
   if (other !== undefined) return { kind: "outdated", collection: other.collection };
+  if (!requires.every(changes.isMet)) return { kind: "refused", change: -1, name: OVERTAKEN };
 
   const rows: (Row | null)[] = [];
   const keys: (Key | null)[] = [];

@@ -1,4 +1,3 @@
-import type { SettledDecision } from "../../../../access/permission/permission.ts";
 import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
 import type { Resource } from "../../../../resource/resource.ts";
@@ -11,11 +10,11 @@ import { takeTurn } from "../../../scheduling/slices.ts";
 import { areColumns } from "../../older/translating.ts";
 import { askForRelated } from "../asking.ts";
 import { combineAll } from "../conditions.ts";
-import { collectColumns, matches } from "../matches.ts";
 import { addressOfNext } from "../places.ts";
 import type { Plan } from "./expansion.ts";
+import { decideListings, findSharedVerdict, keepReadable } from "./judging.ts";
 import { Place } from "./page-records.ts";
-import { combineVerdicts, intersectDecisions, verdictOn, type KeyLookup, type Verdict } from "./verdicts.ts";
+import { combineVerdicts, intersectDecisions, verdictOn, type KeyLookup } from "./verdicts.ts";
 
 /** The maximum number of records of a nested collection that are shown with their parent record. */
 export const MAX_EXPANDED_RECORDS = 100;
@@ -171,10 +170,7 @@ async function writeMany(
   const buildParams = ({ id, outer }: Place): Params => ({ ...outer, [column]: id });
   const ids = level.map(({ id }) => id);
   const places = new Map(level.map((place, at) => [ids[at]!, place]));
-  const alike = findSharedVerdict(plan);
-  const lists = new Map<Key, Verdict>();
-  for (const [id, place] of places)
-    lists.set(id, alike ?? decideListing(writing, mount, plan, place, buildParams(place)));
+  const lists = await decideListings(writing.exchange, mount, plan, { places, buildParams });
   const found = await ask(writing, plan, combineVerdicts(column, lists));
   const resolveOuter = (key: Key): Params => buildParams(places.get(key)!);
   const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, resolveOuter);
@@ -193,38 +189,11 @@ async function writeMany(
 }
 
 /**
- * Decides which nested records of a record the caller may list. Denies all if the caller may not read the outer record.
- */
-function decideListing(
-  { exchange }: ResponseState,
-  mount: ServedMount,
-  { relation: { to }, reach, list, read }: Plan,
-  place: Place,
-  params: Params,
-): Verdict {
-  const reached = reach ?? verdictOn(mount, exchange, "read", { ...params, id: place.id });
-  if (!isAllowed(mount, place.record, reached.decision)) return { decision: "deny", isPersonal: reached.isPersonal };
-  return readable(list ?? verdictOn(to, exchange, "list", params), read);
-}
-
-/**
  * Returns true if the expanded records are written after the members of a record. Then the JSON of the record need not
  * be parsed.
  */
 export function isAppended(plan: Plan): boolean {
   return plan.relation.kind === "many" && findSharedVerdict(plan) !== null;
-}
-
-/**
- * Returns the decision about listing the nested records, if it is the same for all shown records. Returns null if it
- * must be made for each record.
- */
-function findSharedVerdict({ reach, list, read }: Plan): Verdict | null {
-  return reach?.decision === "allow" && list !== null ? readable(list, read) : null;
-}
-
-function readable(listed: Verdict, read: Verdict | null): Verdict {
-  return read === null ? listed : { ...listed, decision: intersectDecisions(listed.decision, read.decision) };
 }
 
 /**
@@ -238,30 +207,14 @@ async function writeArrays(
   resolveOuter: (key: Key) => Params,
 ): Promise<readonly string[]> {
   await takeTurn();
-  const lists = found.map(({ key, json }) => {
+  const all = found.map(({ key, json }) => {
     const outer = resolveOuter(key);
-    const records = valueOfJSON(json) as readonly StoredRecord[];
-    return records
-      .filter((record) => read !== null || mayRead(writing, to, record, outer))
-      .map((record) => new Place(record, outer));
+    return (valueOfJSON(json) as readonly StoredRecord[]).map((record) => new Place(record, outer));
   });
+  const lists = read === null ? await keepReadable(writing.exchange, to, all) : all;
   const written = await writeRecords(writing, { mount: to, columns: to.shown, plans: inner, places: lists.flat() });
   let at = 0;
   return lists.map(({ length }) => `[${written.slice(at, (at += length)).join()}]`);
-}
-
-function mayRead({ exchange }: ResponseState, to: ServedMount, record: StoredRecord, outer: Params): boolean {
-  return isAllowed(to, record, verdictOn(to, exchange, "read", { ...outer, id: record["id"] as Key }).decision);
-}
-
-/** Returns true if a decision allows a record. Throws a fault if the record was read without a column that it names. */
-function isAllowed({ resource, collection }: ServedMount, record: StoredRecord, decision: SettledDecision): boolean {
-  if (typeof decision === "string") return decision === "allow";
-  const missing = collectColumns(collection, decision.only).find((name) => !Object.hasOwn(record, name));
-  if (missing === undefined) return matches(collection, record, decision.only);
-  throw new TypeError(
-    `A permission of ${resource.path} narrows by ${missing} and does not declare it; name it in the columns of the permission.`,
-  );
 }
 
 /** True if the found records are shown unchanged. */

@@ -3,6 +3,7 @@ import type { ServedMount } from "../../../declarations/mount.ts";
 import type { Relation } from "../../../declarations/relations.ts";
 import type { Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
+import { formatCondition } from "../settling.ts";
 import { verdictOnAll, type Verdict } from "./verdicts.ts";
 
 /** A requested relation, and the relations requested inside it. */
@@ -102,7 +103,8 @@ export function formatPlans(plans: readonly Plan[], exchange: Exchange): string 
     if (reach === null || list === null || read === null || within === null) return null;
     // The response contains cursors that are valid for this caller only.
     const caller = list.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
-    parts.push([relation.name, reach.decision, list.decision, read.decision, caller, within]);
+    const decisions = [reach, list, read].map(({ decision }) => formatCondition(decision));
+    parts.push([relation.name, ...decisions, caller, within]);
   }
   return JSON.stringify(parts);
 }

@@ -1,15 +1,16 @@
+import type { Action, PermissionRequest, RowsDecision } from "../../../../access/permission/contract.ts";
 import { decideOn } from "../../../../access/permission/decision.ts";
-import type { Action, PermissionRequest, SettledDecision } from "../../../../access/permission/permission.ts";
 import type { Identity } from "../../../../core/identity.ts";
 import type { Key, Where } from "../../../../store/store.ts";
 import type { ServedMount } from "../../../declarations/mount.ts";
 import type { Exchange } from "../../../request/exchange.ts";
 import type { Params } from "../../../request/path.ts";
 import { combineAll } from "../conditions.ts";
+import { formatCondition } from "../settling.ts";
 
 /** The decision of a permission about a list or a record. */
 export interface Verdict {
-  readonly decision: SettledDecision;
+  readonly decision: RowsDecision;
   /** True if the permission has read the identity. */
   readonly isPersonal: boolean;
 }
@@ -46,16 +47,11 @@ export class Question implements PermissionRequest {
  * Returns the decision about listing or reading at a path. The decision is the same as for a request to that path. If
  * the mount does not offer the action, everything is allowed.
  */
-export function verdictOn(
-  { permissions, collection }: ServedMount,
-  exchange: Exchange,
-  action: "list" | "read",
-  params: Params,
-): Verdict {
-  const permission = permissions[action];
+export function verdictOn(mount: ServedMount, exchange: Exchange, action: "list" | "read", params: Params): Verdict {
+  const permission = mount.permissions[action];
   if (permission === undefined) return { decision: "allow", isPersonal: false };
   const question = new Question(exchange, action, params);
-  const decision = decideOn(permission, question, collection);
+  const decision = decideOn(permission, question, mount);
   return { decision, isPersonal: question.isPersonal };
 }
 
@@ -84,7 +80,7 @@ export function verdictOnAll(
 }
 
 /** Returns the rows that both decisions allow. */
-export function intersectDecisions(one: SettledDecision, other: SettledDecision): SettledDecision {
+export function intersectDecisions(one: RowsDecision, other: RowsDecision): RowsDecision {
   if (one === "deny" || other === "deny") return "deny";
   if (one === "allow") return other;
   if (other === "allow") return one;
@@ -114,7 +110,7 @@ export function combineVerdicts(column: string, verdicts: ReadonlyMap<Key, KeyDe
     if (decision === "deny") continue;
     const only = decision === "allow" ? null : decision.only;
     if (last?.only !== only) {
-      const name = JSON.stringify(only);
+      const name = only === null ? "" : formatCondition(only);
       last = groups.get(name);
       if (last === undefined) groups.set(name, (last = { only, keys: [] }));
     }

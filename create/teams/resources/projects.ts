@@ -1,0 +1,59 @@
+import {
+  administrator,
+  anyOf,
+  authenticated,
+  defineResource,
+  enumeration,
+  mount,
+  owner,
+  reference,
+  text,
+} from "latchkey";
+import { defineUsers, memberOf, sharesGroup } from "latchkey/auth";
+
+/** A group of users, and what belongs to it. */
+export const projects = defineResource({
+  name: "project",
+  fields: { name: text({ maxLength: 200 }) },
+});
+
+/** Who is in which project. A user with memberships cannot be deleted. */
+export const members = defineResource({
+  name: "member",
+  within: projects,
+  fields: {
+    user_id: reference("users"),
+    role: enumeration(["owner", "member"], { default: "member" }),
+  },
+  unique: [["project_id", "user_id"]],
+});
+
+const isMember = memberOf(members, { on: "id" });
+const isOwner = memberOf(members, { on: "id", where: { role: "owner" } });
+const owners = memberOf(members, { where: { role: "owner" } });
+
+/** Members see a project, and owners change it. Whoever creates one becomes its owner, and the last owner stays. */
+export const mountedProjects = mount(projects, {
+  permission: { list: isMember, read: isMember, create: authenticated, update: isOwner, delete: isOwner },
+  founder: { memberships: members, values: { role: "owner" }, keep: true },
+});
+
+/** Owners invite members and change their roles. Members may leave. */
+export const mountedMembers = mount(members, {
+  permission: {
+    list: memberOf(members),
+    read: memberOf(members),
+    create: owners,
+    update: owners,
+    delete: anyOf(owners, owner("user_id")),
+  },
+  expand: { user: "user_id" },
+});
+
+const teammates = anyOf(sharesGroup(members), administrator);
+
+/** Members of a project see each other's names. */
+export const users = defineUsers({
+  permissions: { list: teammates, read: teammates },
+  rules: { email: { read: administrator } },
+});

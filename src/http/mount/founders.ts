@@ -1,0 +1,51 @@
+import type { Mount, ServedFounder, ServedMount, SharedUsers } from "../declarations/mount.ts";
+import { allPermissions } from "../declarations/named-memberships.ts";
+
+/** Returns a mistake if the memberships of a founder are not mounted. */
+export function misplacedFounder(
+  { resource: { path }, founder, older }: Mount,
+  mounts: readonly Mount[],
+): readonly string[] {
+  if (founder === null || older !== null) return [];
+  const { resource } = founder.memberships;
+  return mounts.some((each) => each.resource === resource)
+    ? []
+    : [
+        `the founder of ${path} gets a membership of ${resource.path}, which is not mounted; mount ${resource.plural} too`,
+      ];
+}
+
+/** Returns the founder of each mount that has one, also of older shapes. */
+export function collectFounders(mounts: readonly ServedMount[]): readonly ServedFounder[] {
+  return mounts.flatMap((group) => {
+    const { founder } = group;
+    const memberships = mounts.find(({ resource }) => resource === founder?.memberships.resource);
+    return founder === null || memberships === undefined ? [] : [{ founder, group, memberships }];
+  });
+}
+
+/** Returns the problems of a mount. Memberships of groups that keep an owner also have `last_owner`. */
+export function withLastOwner({ resource, older, problems }: Mount, mounts: readonly Mount[]): Mount["problems"] {
+  const own = older?.newer.resource ?? resource;
+  const isKept = mounts.some(({ founder }) => founder?.keep === true && founder.memberships.resource === own);
+  if (!isKept) return problems;
+  const { replace = [], update = [], delete: removal = [] } = problems;
+  return {
+    ...problems,
+    replace: [...replace, "last_owner"],
+    update: [...update, "last_owner"],
+    delete: [...removal, "last_owner"],
+  };
+}
+
+/** Returns the mounts of memberships by which users see each other, with the mount of the users. */
+export function collectSharedUsers(mounts: readonly ServedMount[]): ReadonlyMap<ServedMount, SharedUsers> {
+  const found = new Map<ServedMount, SharedUsers>();
+  for (const users of mounts.filter(({ older }) => older === null))
+    for (const { memberships, user } of allPermissions(users).flatMap(({ shares = [] }) => shares)) {
+      const of = mounts.find(({ resource }) => resource === memberships);
+      // In memberships within users, the path has the user. The caller must be able to read the user.
+      if (of !== undefined && user !== memberships.parentColumn) found.set(of, { users, column: user });
+    }
+  return found;
+}
