@@ -70,6 +70,10 @@ function fieldsOfDefaultSort({ defaultSort }: Resource): readonly string[] {
   return sorted.every(({ descending }) => descending === sorted[0]!.descending) ? sorted.map(({ field }) => field) : [];
 }
 
+function isComparable(columns: readonly Column[], name: string): boolean {
+  return columns.some((column) => column.name === name && column.type !== "json");
+}
+
 /** Returns true if many rows share a value, so that an order within them is useful. */
 function isShared(columns: readonly Column[], name: string): boolean {
   const column = columns.find((each) => each.name === name)!;
