@@ -376,6 +376,7 @@ test("serves a list that names every field of a set, and documents the problem",
     [{ column: "id", operator: "gt", value: 1 }, "role", false],
     [equal("user_id"), "id", true],
     [{ column: "user_id", operator: "gt", value: 1 }, "id", false],
+    [{ column: "user_id", operator: "gt", value: true }, "id", false],
     [unset, "id", true],
     [{ ...unset, value: false }, "id", false],
   ];
