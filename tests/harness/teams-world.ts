@@ -12,6 +12,7 @@ import {
   owner,
   reference,
   text,
+  type ServiceOptions,
 } from "../../src/door/index.ts";
 import { olderShape } from "../../src/door/resources.ts";
 import { ownService, type Own, type OwnAnswer } from "./own-service.ts";
@@ -59,8 +60,20 @@ export const note = defineResource({ name: "note", within: project, fields: { li
 
 type TeamRole = "owner" | "editor" | "viewer";
 
+interface TeamsOptions {
+  readonly isNested?: boolean;
+  /** Called in each write of a task or a note, after it was judged and before it is committed. */
+  readonly between?: () => Promise<void>;
+}
+
 /** Mounts projects with memberships, tasks and notes. */
-export function teamMounts(isNested = false) {
+export function teamMounts({ isNested = false, between = () => Promise.resolve() }: TeamsOptions = {}) {
+  const beforeWrite = () => ({
+    async complete() {
+      await between();
+      return [];
+    },
+  });
   const counted = { accepted: true };
   const roles = (...role: readonly TeamRole[]) =>
     role.length === 0 ? { where: counted } : { where: { ...counted, role } };
@@ -75,7 +88,7 @@ export function teamMounts(isNested = false) {
   const owners = anyOf(administrator, within("owner"));
   const ownersOfProject = anyOf(administrator, ofProject("owner"));
   const membersOfProject = anyOf(administrator, ofProject());
-  const mountedNotes = mount(note, { permission: authenticated, writers: "readers" });
+  const mountedNotes = mount(note, { permission: authenticated, writers: "readers", beforeWrite });
   const permission = {
     list: members,
     read: members,
@@ -102,8 +115,16 @@ export function teamMounts(isNested = false) {
     arrays: true,
     expand: { project: "project_id" },
     actions: {
-      finish: { permission: writers, answer: "record", handle: () => ({ values: { done: true } }) },
+      finish: {
+        permission: writers,
+        answer: "record",
+        async handle() {
+          await between();
+          return { values: { done: true } };
+        },
+      },
     },
+    beforeWrite,
   });
   return [
     mount(user, { permission: administrator }),
@@ -129,8 +150,15 @@ export interface Teams extends Own {
 export const IDS = { root: 1, ada: 2, ben: 3, reader: 4 } as const;
 
 /** Starts the service with its users and projects. */
-export async function startTeams(t: TestContext, isNested = false): Promise<Teams> {
-  const own = await ownService(t, { mounts: teamMounts(isNested), formats: [csv()] });
+export async function startTeams(
+  t: TestContext,
+  { isNested = false, store, ...options }: TeamsOptions & Partial<Pick<ServiceOptions, "store">> = {},
+): Promise<Teams> {
+  const own = await ownService(t, {
+    mounts: teamMounts({ isNested, ...options }),
+    formats: [csv()],
+    ...(store === undefined ? {} : { store }),
+  });
   const make = async (path: string, body: unknown): Promise<number> => {
     const { status, json, text: sent } = await own.ask("POST", path, { as: "root", body });
     if (status !== 201) throw new Error(`${path}: ${status} ${sent}`);

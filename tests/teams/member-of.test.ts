@@ -7,7 +7,7 @@ for (const isNested of [false, true]) {
   const kind = isNested ? "nested memberships" : "memberships by themselves";
 
   test(`shows each caller the rows of their groups in every list and of every record, with ${kind}`, async (t) => {
-    const teams = await startTeams(t, isNested);
+    const teams = await startTeams(t, { isNested });
     const titles = ({ json }: OwnAnswer): unknown => json.map(({ title }: { title: string }) => title);
 
     assert.deepEqual(titles(await teams.get("/tasks", { as: "ada" })), ["plan 1", "build 1"]);
@@ -57,7 +57,7 @@ for (const isNested of [false, true]) {
   });
 
   test(`expands only rows of the caller's groups, with ${kind}`, async (t) => {
-    const teams = await startTeams(t, isNested);
+    const teams = await startTeams(t, { isNested });
     await teams.join("ada", 2, "viewer");
 
     const both = await teams.get("/tasks?expand=project", { as: "ada" });
@@ -82,7 +82,7 @@ for (const isNested of [false, true]) {
   });
 
   test(`answers a foreign row like a missing one, and 403 for a row that is only readable, with ${kind}`, async (t) => {
-    const teams = await startTeams(t, isNested);
+    const teams = await startTeams(t, { isNested });
     await teams.join("ada", 2, "viewer");
     const title = { title: "changed" };
     const patch = (path: string, headers = {}): Promise<OwnAnswer> =>
@@ -126,7 +126,7 @@ for (const isNested of [false, true]) {
   });
 
   test(`refuses to create or move a row into a foreign or unknown group with 403, with ${kind}`, async (t) => {
-    const teams = await startTeams(t, isNested);
+    const teams = await startTeams(t, { isNested });
     const create = (body: unknown, path = "/tasks"): Promise<OwnAnswer> => teams.ask("POST", path, { as: "ada", body });
 
     assert.equal((await create({ project_id: 1, title: "own" })).status, 201);
@@ -162,7 +162,7 @@ for (const isNested of [false, true]) {
   });
 
   test(`ends the rights of a removed member at the next request, with ${kind}`, async (t) => {
-    const teams = await startTeams(t, isNested);
+    const teams = await startTeams(t, { isNested });
     const id = await teams.join("ada", 2, "editor");
     const { headers } = await teams.get("/tasks", { as: "ada" });
     assert.equal((await teams.get("/tasks", { as: "ada" })).json.length, 4);
@@ -179,7 +179,7 @@ for (const isNested of [false, true]) {
   });
 
   test(`lets members leave by themselves, and counts only memberships with all named values, with ${kind}`, async (t) => {
-    const teams = await startTeams(t, isNested);
+    const teams = await startTeams(t, { isNested });
     const id = await teams.join("ada", 2, "editor");
     const change = (body: object): Promise<OwnAnswer> =>
       teams.ask("PATCH", teams.memberships(2, id), { as: "ben", body });

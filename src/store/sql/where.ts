@@ -70,7 +70,27 @@ function compileAmong(table: Table, { column: name, among }: AmongCondition, val
       `Column ${name} is of type ${column.type} and cannot be among values of ${among.select}, of type ${type}`,
     );
   // The values in the form of the store, then in the form of the column: two existing tables may differ.
-  return `${column.compared} IN (${compileValues(inner, among, values, column.operand)})`;
+  const { compared, convert } = compareValues(table, column);
+  return `${compared} IN (${compileValues(inner, among, values, convert)})`;
+}
+
+/** How a column is compared with values in the form of the store. */
+export interface ValueComparison {
+  /** The SQL of the column. */
+  readonly compared: string;
+  /** Converts a value to what `compared` is compared with. It never fails, whatever the value is. */
+  readonly convert: (value: string) => string;
+}
+
+/** A text that PostgreSQL accepts as a UUID. It accepts more spellings, which the store never shows. */
+const UUID = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$";
+
+/** Returns how a column is compared with values of other rows, which may be of another type in an existing table. */
+export function compareValues(table: Table, { name, type, compared, operand, text }: TableColumn): ValueComparison {
+  if (type !== "text" || operand === same) return { compared, convert: operand };
+  const isUUID = table.collection.existing?.found?.[name]?.storage === "uuid";
+  if (!isUUID) return { compared: text, convert: same };
+  return { compared, convert: (value) => `CASE WHEN ${value} ~ '${UUID}' THEN ${operand(value)} END` };
 }
 
 /** Returns SQL that selects the values of a column in the form of the store, converted by `convert`. */

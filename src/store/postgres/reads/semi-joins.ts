@@ -3,7 +3,7 @@ import { isServed } from "../../served.ts";
 import type { BoundValues } from "../../sql/language/dialect.ts";
 import { compileRows, type PlannedQuery } from "../../sql/list.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
-import { compileValues } from "../../sql/where.ts";
+import { compareValues, compileValues } from "../../sql/where.ts";
 import type { ListQuery, Where } from "../../store.ts";
 import { getTable } from "../dialect.ts";
 
@@ -40,8 +40,8 @@ function compileKeys(
   values: BoundValues,
 ): string {
   const table = getTable(query.collection);
-  const { compared, operand } = requireColumn(table, column);
-  const inner = compileValues(table.tableOf(among.collection), among, values, operand);
+  const { compared, convert } = compareValues(table, requireColumn(table, column));
+  const inner = compileValues(table.tableOf(among.collection), among, values, convert);
   const few = `SELECT value FROM (${inner} LIMIT ${FEW_VALUES + 1}) AS ${VALUES}(value)`;
   const isFew = `(SELECT count(*) FROM ${VALUES}) <= ${FEW_VALUES}`;
   const ofValue = compileRows(table, { ...query, where: { all: others } }, values, [`${compared} = ${VALUES}.value`]);
