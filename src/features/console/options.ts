@@ -22,7 +22,7 @@ export interface ConsoleOptions {
   readonly colors?: Readonly<Partial<Record<(typeof colorNames)[number], string>>>;
   /**
    * Other paths for the pages on which people log in and manage their accounts. Default: `/login`, `/login/factor`,
-   * `/signup`, `/forgot`, `/reset` and `/verify`.
+   * `/signup`, `/forgot`, `/reset`, `/verify` and `/invitation`.
    */
   readonly pages?: Readonly<Partial<AccountPages>>;
   /** Draws the responses of some paths in a custom way, by declared path: `/orders/{id}`. */
