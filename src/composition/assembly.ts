@@ -78,6 +78,7 @@ export function assembleParts(options: ServiceOptions, mistakes: readonly string
   const facts = (late.facts = buildFacts(all, composition, {
     observe: notifyObservers,
     xml: options.xml !== false,
+    servedMounts: () => mounts,
     inFlight: () => inFlight.count,
     clockAheadMs: clock.aheadMs,
     respond: (arrival) => respond(core, arrival),

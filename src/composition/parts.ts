@@ -11,7 +11,10 @@ import type { NamedUpkeep } from "../feature/upkeep.ts";
 import type { ScopesAllow } from "../http/request/core.ts";
 
 /** The facts of a service that do not come from the parts of its features. */
-type FactsOutsideParts = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
+type FactsOutsideParts = Pick<
+  ServiceFacts,
+  "xml" | "servedMounts" | "inFlight" | "clockAheadMs" | "respond" | "explain"
+>;
 
 /** Returns the parts of the service itself, which belong to no feature. */
 export function ownParts({

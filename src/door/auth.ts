@@ -23,6 +23,7 @@ export { issuerLogin, type IssuerLoginOptions } from "../features/auth/issuers/f
 export { identityProviders, type IdentityProvidersOptions } from "../features/auth/openid/feature.ts";
 export { providersMistakes, type IdentityProviderDeclaration } from "../features/auth/openid/declaration.ts";
 export type { ProviderFetch } from "../features/auth/openid/network.ts";
+export { groupInvitations } from "../features/auth/invitations/feature.ts";
 export { verifiedEmail } from "../features/auth/verified-email/feature.ts";
 export { mountCredentials, type Admitted, type CredentialOptions } from "../features/auth/credentials/credentials.ts";
 export { namedKeys } from "../features/auth/keys/feature.ts";

@@ -20,6 +20,7 @@ import { DeclarationError } from "../resource/resource.ts";
 import { describeClashes, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
 import { describeFault } from "./failure.ts";
 import type { Assembled, Feature, Host, Parts, ServiceParts } from "./feature.ts";
+import { invitationFeatures, withInvitations } from "./inviting.ts";
 import { partsMembers } from "./parts-checks.ts";
 import { permissionMistakes } from "./permitted.ts";
 import { upkeepMistakes } from "./upkeep.ts";
@@ -85,8 +86,9 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   };
   for (const feature of features) setUp(feature);
 
-  const inOrder = [...done.values()];
-  const all = [...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }];
+  const plain = [...done].map(([feature, { parts }]) => ({ name: feature.name, parts, feature }));
+  const all = withInvitations<NamedParts & { readonly feature?: Feature }>([...plain, { name: null, parts: own }]);
+  const inOrder = all.flatMap(({ feature, parts }) => (feature === undefined ? [] : [{ feature, parts }]));
   const malformed = all.flatMap(({ name, parts }) =>
     [
       ...otherCopiesWithin({ ...parts, offer: null }, "parts"),
@@ -103,6 +105,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
           ...describeClashes(withoutNamesakes(all), surroundings.xml),
           ...missingReferences(all),
           ...permissionMistakes(all),
+          ...invitationFeatures(all),
           ...unreadTypes(all, surroundings.xml),
           ...mistakesTogether(all),
           ...(surroundings.secret === null ? secretsNeeded(all) : []),

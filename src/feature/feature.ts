@@ -12,7 +12,7 @@ import type { ProblemDefinition } from "../core/problem/catalogue.ts";
 import type { Tracer } from "../core/tracer.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import type { Endpoint } from "../http/declarations/endpoint.ts";
-import type { Mount } from "../http/declarations/mount.ts";
+import type { Mount, ServedMount } from "../http/declarations/mount.ts";
 import type { WholeExplanation } from "../http/explaining.ts";
 import type { Alongside } from "../http/request/alongside.ts";
 import type { ScopesAllow } from "../http/request/core.ts";
@@ -87,6 +87,11 @@ export interface Parts<Offer = unknown> extends ServiceParts {
    * one count.
    */
   readonly pages?: AccountPages;
+  /**
+   * Returns the endpoints of invitations, for the mounts with `invitations: true`. Called once, after every feature is
+   * set up, if there are such mounts. If several features have it, the service does not start.
+   */
+  readonly endpointsOfInvitations?: (mounts: readonly Mount[]) => readonly Endpoint[];
   /** Problems that the feature throws in any operation. The API's documentation lists them for every operation. */
   readonly problems?: readonly ProblemDefinition[];
   /**
@@ -144,6 +149,8 @@ export interface AccountPages {
   readonly reset: string;
   /** Confirms an e-mail address. Takes the parameter `token`. */
   readonly verify: string;
+  /** Accepts an invitation to a group. Takes the parameter `token`. Default: `/invitation`. */
+  readonly invitation?: string;
 }
 
 /**
@@ -233,6 +240,8 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   readonly findLinkUser: FindLinkUser;
   /** The pages of accounts. Null if no feature has them. */
   readonly pages: AccountPages | null;
+  /** Returns the mounts, each linked to its parent and to the mounts that it refers to. */
+  servedMounts(): readonly ServedMount[];
   /** The problems that are not in the catalogue. */
   readonly problems: readonly ProblemDefinition[];
   /** Returns the number of requests in progress. */

@@ -33,6 +33,7 @@ const pagesMembers: Readonly<Record<keyof AccountPages, ValueCheck>> = {
   forgot: text,
   reset: text,
   verify: text,
+  invitation: optional(text),
 };
 
 /** A path of the service, without a query. `//host` and `/\\host` are other sites. */
@@ -44,6 +45,7 @@ const lookMembers: Readonly<Record<keyof Look, ValueCheck>> = { title: text, log
 export const partsMembers: Readonly<Record<keyof Parts, ValueCheck>> = {
   ...partsLists,
   offer: (value) => (value === undefined ? "it has to be the offer to other features, or null" : null),
+  endpointsOfInvitations: optional(aFunction),
   scopesAllow: optional(aFunction),
   standing: optional(aFunction),
   limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),

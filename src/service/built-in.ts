@@ -50,4 +50,6 @@ export interface BuiltIn extends BuiltInLogins, Readonly<Record<(typeof besides)
   readonly mailbox: Feature<Mailbox> | null;
   /** Sign-ups with a verified address, invitations and changed addresses. Null if mail is off. */
   readonly "verified-email": Feature | null;
+  /** Invitations to groups (`mount(…, { invitations: true })`). Null if mail is off. */
+  readonly "group-invitations": Feature | null;
 }

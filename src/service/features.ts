@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mailbox, verifiedEmail, type AccountsFeature, type MailboxOptions } from "../door/auth.ts";
+import { groupInvitations, mailbox, verifiedEmail, type AccountsFeature, type MailboxOptions } from "../door/auth.ts";
 import { consolePages, documentation, health, mail, metrics, type Mailer, type SendMail } from "../door/features.ts";
 import { defineFeature, type Feature } from "../door/index.ts";
 import { seriesOf, type MetricFamily } from "../door/ops.ts";
@@ -78,10 +78,15 @@ function mailFeatures(
   people: AccountsFeature,
   mails: Feature<Mailer> | null,
   links: NonNullable<MailboxOptions["links"]>,
-): Pick<BuiltIn, "mail" | "mailbox" | "verified-email"> {
-  if (mails === null) return { mail: null, mailbox: null, "verified-email": null };
+): Pick<BuiltIn, "mail" | "mailbox" | "verified-email" | "group-invitations"> {
+  if (mails === null) return { mail: null, mailbox: null, "verified-email": null, "group-invitations": null };
   const box = mailbox(people, mails, { links });
-  return { mail: mails, mailbox: box, "verified-email": verifiedEmail(people, box) };
+  return {
+    mail: mails,
+    mailbox: box,
+    "verified-email": verifiedEmail(people, box),
+    "group-invitations": groupInvitations(people, box),
+  };
 }
 
 /** Returns the features of a service: the enabled built-in ones, and those of the config file. */

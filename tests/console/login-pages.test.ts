@@ -160,6 +160,7 @@ test("stops the start if a resource has the path of a page, unless an option mov
     ["forgot", "/forgot"],
     ["reset", "/reset"],
     ["verify", "/verify"],
+    ["invitation", "/invitation"],
   ] as const) {
     await assert.rejects(open({ title: "Notes" }, path), (error: unknown) => {
       assert.ok(error instanceof DeclarationError);

@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { postgresStore, sqliteStore } from "../../src/door/stores.ts";
 import { isServed } from "../../src/store/served.ts";
 import { connectReadOnly } from "../../src/store/sqlite/connection/connection.ts";
 import { getTable } from "../../src/store/sqlite/dialect.ts";
 import { createReader } from "../../src/store/sqlite/reads/reader.ts";
 import type { SemiJoinLimits } from "../../src/store/sqlite/reads/semi-joins.ts";
-import { LongReadNeeded, type ListQuery, type ListText, type Row } from "../../src/store/store.ts";
+import {
+  LongReadNeeded,
+  type ListQuery,
+  type ListText,
+  type Row,
+  type Collection,
+  type Where,
+} from "../../src/store/store.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 import { drawFrom, type Draw } from "../harness/draw.ts";
 import {
@@ -62,6 +70,34 @@ test("finds the same rows with every plan on SQLite", async (t) => {
   }
   // Both a page of the first rows and a long read were often needed.
   assert.ok(plans.whole > 200 && plans.long > 50, JSON.stringify(plans));
+});
+
+test("finds the same rows in tables with a prefix", async (t) => {
+  const draw = drawFrom(44);
+  const rows = drawRows(draw, 40);
+  const [{ place: file }, { place: server }] = await open(t);
+  const tablePrefix = "lk_";
+  const stores = [sqliteStore({ path: file.path, tablePrefix }), postgresStore({ url: server.url, tablePrefix })];
+  t.after(() => Promise.all(stores.map((store) => store.close())));
+  const [projects, memberships] = modelTables as [Collection, Collection];
+  for (const store of stores) {
+    await store.open(modelTables);
+    await store.write({ changes: insertRows(rows) });
+    const ofUser = (value: number): Where => ({ column: "user_id", operator: "eq", value });
+    const isMember = { collection: memberships, select: "project_id", where: ofUser(5) };
+    const requires = [{ collection: projects, where: { column: "id", among: isMember } as const }];
+    assert.equal((await store.write({ changes: [], requires })).kind, "written");
+    const none = [{ collection: memberships, where: ofUser(0) }];
+    assert.equal((await store.write({ changes: [], requires: none })).kind, "refused");
+  }
+  for (let n = 0; n < 100; n++) {
+    const query = drawQuery(draw, rows);
+    const expected = answerModel(rows, query);
+    for (const store of stores) {
+      requireSame(await store.listJSON({ ...query, long: n % 2 === 0 }), expected, describe(query));
+      assert.equal(await store.count(query.collection, query.where, true), expected.count, describe(query));
+    }
+  }
 });
 
 function checkPlan(

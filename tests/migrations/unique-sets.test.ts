@@ -306,7 +306,7 @@ test("plans the check of a new set beside a known one, and of no set if a value 
   const kind = { kind: integer({ default: 1 }) };
   const known = declare(kind, ["user_id", "project_id"]);
   for (const database of await databases(t)) {
-    await using(database.open(), known as unknown as Members, { user_id: 1, project_id: 1 }, { user_id: 1 });
+    await using(database.open(), known, { user_id: 1, project_id: 1 }, { user_id: 1 });
     const obstaclesOf = async (mounted: ReturnType<typeof declare>) =>
       (await database.plan([mounted.collection])).obstacles;
 

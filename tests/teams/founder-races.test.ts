@@ -20,7 +20,7 @@ async function start(t: TestContext): Promise<Teams> {
         create: authenticated,
         update: memberOf(membership, { on: "id", where: { role: "owner" } }),
         delete: memberOf(membership, { on: "id", where: { role: "owner" } }),
-      } as never,
+      },
     },
     memberships: {
       permission: {
@@ -29,7 +29,7 @@ async function start(t: TestContext): Promise<Teams> {
         create: owners,
         update: owners,
         delete: anyOf(owners, owner("user_id")),
-      } as never,
+      },
     },
   });
   return startTeams(t, { mounts });

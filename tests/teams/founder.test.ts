@@ -12,7 +12,7 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import type { Write, Written } from "../../src/door/resources.ts";
+import { array, type FounderOptions, type Write, type Written } from "../../src/door/resources.ts";
 import { keyOf, type Change } from "../../src/door/stores.ts";
 import { defineProjects, mountProjects, startTeams, type Projects, type Teams } from "../harness/founders.ts";
 import type { Answered } from "../harness/own-logins.ts";
@@ -340,6 +340,22 @@ test("documents last_owner for the writes of memberships", async () => {
 
 test("stops the start for a founder that cannot be made", async (t) => {
   const { project, membership } = defineProjects();
+  const to = reference(project, { onDelete: "cascade" });
+  const cascading = defineResource({
+    name: "cascading",
+    fields: { user_id: reference("users", { onDelete: "cascade" }), project_id: to, roles: array(text()) },
+  });
+  const required = defineResource({
+    name: "required",
+    fields: { user_id: reference("users"), project_id: to, role: text() },
+  });
+  const other = defineResource({ name: "other", fields: { name: text() } });
+  const ofOther = defineResource({
+    name: "of_other",
+    fields: { user_id: reference("users"), other_id: reference(other) },
+  });
+  const founded = (founder: object) => () =>
+    mount(project, { permission: authenticated, founder: founder as FounderOptions });
   const wrong: readonly [() => unknown, RegExp][] = [
     [
       () => mount(project, { permission: anyone, founder: { memberships: membership, values: { role: "owner" } } }),
@@ -374,6 +390,18 @@ test("stops the start for a founder that cannot be made", async (t) => {
     [
       () => mount(project, { permission: authenticated, founder: { memberships: project, values: {} } }),
       /founder: \/projects has no reference to a user/,
+    ],
+    [
+      founded({ memberships: cascading, values: { roles: [] }, keep: true }),
+      /keep: deleting a record that user_id of \/cascadings refers to would delete the membership of an owner/,
+    ],
+    [founded({ memberships: cascading, values: { roles: [] }, keep: true }), /values\.roles: it holds JSON or a list/],
+    [founded({ memberships: required, values: {} }), /values: the field role of \/requireds is required/],
+    [founded({ memberships: ofOther, values: {} }), /other_id of \/of_others does not refer to projects/],
+    [founded({ memberships: required, values: { role: null } }), /values\.role is null/],
+    [
+      founded({ memberships: required, values: { role: "a" }, kept: true }),
+      /founder: there is no option kept; there are memberships, values, of, user, keep/,
     ],
     [() => mount(project, { permission: authenticated, joins: "closed" as never }), /joins/],
   ];

@@ -64,6 +64,7 @@ const builtIn = [
   auth.accountNotices(people, mails),
   auth.passwordReset(people, box),
   auth.verifiedEmail(people, box),
+  auth.groupInvitations(people, box),
   auth.mailLogin(people, box),
   features.health(),
   features.metrics(),

@@ -208,8 +208,8 @@ const furnish = (within) => {
   for (const select of all("select[data-find]", within)) findable(select);
   // What was folded or opened stays so.
   for (const fold of all("details[data-keep]", within)) {
-    const kept = keep.get(fold.dataset.keep);
-    if (kept) fold.open = kept === "open";
+    const state = keep.get(fold.dataset.keep);
+    if (state) fold.open = state === "open";
     fold.ontoggle = () => keep.set(fold.dataset.keep, fold.open ? "open" : "folded");
   }
   for (const element of all("[data-js]", within)) element.hidden = false;

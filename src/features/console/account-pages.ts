@@ -11,6 +11,7 @@ import {
   EMAIL_CONFIRM_PATH,
   findUsers,
   hasLoginMethods,
+  INVITATION_PATH,
   LOGIN_PATH,
   RESET_CONFIRM_PATH,
   RESET_PATH,
@@ -19,20 +20,21 @@ import {
 } from "./login-methods.ts";
 
 /** The default paths of the pages of accounts. */
-export const accountPages: AccountPages = {
+export const accountPages: Required<AccountPages> = {
   login: "/login",
   factor: "/login/factor",
   signup: "/signup",
   forgot: "/forgot",
   reset: "/reset",
   verify: "/verify",
+  invitation: "/invitation",
 };
 
 /**
  * Returns the endpoints of the pages of accounts. A page answers 404 if the service does not serve the path that
  * receives its form.
  */
-export function pageEndpoints(pages: AccountPages, facts: () => ServiceFacts): readonly Endpoint[] {
+export function pageEndpoints(pages: Required<AccountPages>, facts: () => ServiceFacts): readonly Endpoint[] {
   const page = (path: string, summary: string, call: string): Endpoint => callPage({ path, summary, call, facts });
   return [
     loginEndpoint(pages, facts),
@@ -41,6 +43,7 @@ export function pageEndpoints(pages: AccountPages, facts: () => ServiceFacts): r
     page(pages.forgot, "The page for a forgotten password", RESET_PATH),
     page(pages.reset, "The page that sets a new password", RESET_CONFIRM_PATH),
     page(pages.verify, "The page that confirms an address", EMAIL_CONFIRM_PATH),
+    page(pages.invitation, "The page that accepts an invitation", INVITATION_PATH),
   ];
 }
 

@@ -20,6 +20,7 @@ import { LOGIN_PATH, SESSION_PATH, resolveLoginMethods } from "./login-methods.t
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
 import { drawWaitingLogin } from "./pages/factor-page.ts";
+import { drawInvitation } from "./pages/invitation-page.ts";
 import { drawList } from "./pages/list-page.ts";
 import { drawIdentityStart } from "./pages/login-lists.ts";
 import { drawLoginPage } from "./pages/login-page.ts";
@@ -81,6 +82,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           [paths.forgot]: drawForgot,
           [paths.reset]: drawReset,
           [paths.verify]: drawVerify,
+          [paths.invitation]: drawInvitation,
           [LOGIN_PATH]: drawFactor,
           [`${LOGIN_PATH}factors/`]: drawFactor,
           [`${LOGIN_PATH}confirm/`]: drawFactor,

@@ -1,7 +1,6 @@
 import type { View } from "../../http/request/view.ts";
-import type { Field } from "../../resource/declaration/field.ts";
+import { findLabelField } from "../../resource/record-labels.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { shownFields } from "../../resource/resource.ts";
 import type { Extent } from "./excerpt.ts";
 import { referredBy, type Labels, type Site } from "./site.ts";
 
@@ -9,23 +8,6 @@ type LabeledRecord = Readonly<Record<string, unknown>>;
 type Id = number | string;
 
 export const noLabels: Labels = new Map();
-
-/**
- * Returns the field with the name of a record: the declared one, or the first text of one line. Returns null if there
- * is none.
- */
-export function findLabelField(resource: Resource): string | null {
-  const shown = shownFields(resource);
-  const { labelField, fields } = resource;
-  if (labelField !== null) return shown.includes(labelField) ? labelField : null;
-  return shown.find((name) => name !== "id" && isLine(fields[name]!)) ?? null;
-}
-
-/** Returns true for a text of one line whose values differ. */
-function isLine({ kind, options }: Field): boolean {
-  if (kind.column.type !== "text" || kind.references !== undefined) return false;
-  return kind.spelled !== true && !("multiline" in options && options.multiline === true);
-}
 
 /** The largest number of references that lead to the name of a record. */
 const MAX_STEPS = 3;

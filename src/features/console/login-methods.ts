@@ -23,6 +23,9 @@ export const RESET_CONFIRM_PATH = `${RESET_PATH}confirm/`;
 /** The path that confirms an address. */
 export const EMAIL_CONFIRM_PATH = "/api/email/confirm/";
 
+/** The path that accepts an invitation to a group. */
+export const INVITATION_PATH = "/api/invitations/accept/";
+
 /** The path of the users, where newcomers sign up. */
 export const USERS_PATH = "/users";
 

@@ -22,7 +22,7 @@ export interface ConsoleOptions {
   readonly colors?: Readonly<Partial<Record<(typeof colorNames)[number], string>>>;
   /**
    * Other paths for the pages on which people log in and manage their accounts. Default: `/login`, `/login/factor`,
-   * `/signup`, `/forgot`, `/reset` and `/verify`.
+   * `/signup`, `/forgot`, `/reset`, `/verify` and `/invitation`.
    */
   readonly pages?: Readonly<Partial<AccountPages>>;
   /** True to open the fold for developers for administrators. `latchkey dev` sets it. Default: false. */

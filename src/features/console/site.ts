@@ -3,6 +3,7 @@ import type { AccountPages, ServiceFacts } from "../../feature/feature.ts";
 import type { DataBody } from "../../http/request/format.ts";
 import type { Offer, View } from "../../http/request/view.ts";
 import type { Field } from "../../resource/declaration/field.ts";
+import { formatTitle } from "../../resource/record-labels.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 
@@ -19,7 +20,7 @@ export interface Site {
   /** The custom templates, by declared path: `/orders/{id}`. */
   readonly templates: Readonly<Record<string, Template>>;
   /** The paths of the pages of accounts. */
-  readonly pages: AccountPages;
+  readonly pages: Required<AccountPages>;
   facts(): ServiceFacts;
 }
 
@@ -123,11 +124,6 @@ export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
     .map(({ resource }) => resource);
 }
 
-/** Returns the words for one record of a resource: `Loan`, or `Loan 7` with its id. */
-export function nameOne({ name, label }: Resource, id: unknown = ""): string {
-  return `${label?.one ?? formatTitle(name)} ${String(id)}`.trim();
-}
-
 /** Returns the words for the records of a resource: `Loans`. */
 export function nameMany({ plural, label }: Resource): string {
   return label?.many ?? formatTitle(plural);
@@ -138,9 +134,4 @@ export function nameInSentence({ name, label }: Resource): string {
   if (label === null) return name;
   const [first = "", second = ""] = label.one;
   return second === second.toUpperCase() ? label.one : `${first.toLowerCase()}${label.one.slice(first.length)}`;
-}
-
-/** Returns a name as a title: with a capital first letter, and spaces instead of `_` and `-`. */
-export function formatTitle(name: string): string {
-  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`.replaceAll(/[_-]/g, " ");
 }

@@ -31,6 +31,14 @@ Or enter this code within 10 minutes:
 
 The link works for 7 days.`,
   },
+  membership: {
+    subject: "You are invited at {service}",
+    text: `Someone at {service} invites you to take part. Open this link to see who invites you, and to what:
+
+{link}
+
+The link works for 7 days and only once. If you do not want to take part, ignore this mail.`,
+  },
   password_reset: {
     subject: "Choose a new password",
     text: `A new password was requested for your account at {service}. If it was you, open this link:

@@ -31,6 +31,14 @@ Oder geben Sie innerhalb von 10 Minuten diesen Code ein:
 
 Der Link gilt 7 Tage.`,
   },
+  membership: {
+    subject: "Eine Einladung bei {service}",
+    text: `Jemand bei {service} lädt Sie ein, mitzumachen. Öffnen Sie diesen Link, um zu sehen, wer Sie einlädt und wozu:
+
+{link}
+
+Der Link gilt 7 Tage und nur einmal. Wenn Sie nicht mitmachen wollen, ignorieren Sie diese Mail.`,
+  },
   password_reset: {
     subject: "Wählen Sie ein neues Passwort",
     text: `Jemand hat für Ihr Konto bei {service} ein neues Passwort angefordert. Wenn Sie es waren, öffnen Sie diesen Link:

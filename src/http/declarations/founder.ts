@@ -62,7 +62,7 @@ export function founderMistakes(
 ): readonly string[] {
   if (!isObject(founder)) return [];
   const wrong = membersMistakes(founder, founderMembers);
-  if (wrong.length > 0) return wrong.map((each) => `founder.${each}`);
+  if (wrong.length > 0) return wrong.map((each) => `founder: ${each}`);
   const options = founder as unknown as FounderOptions;
   const memberships = readMemberships(options.memberships, options);
   if (!("resource" in memberships)) return memberships.map((each) => `founder: ${each}`);

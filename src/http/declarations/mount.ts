@@ -37,8 +37,9 @@ import { compileComputer } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
 import { founderMistakes, readFounder, type Founder, type FounderOptions } from "./founder.ts";
 import type { ActionAnswers, ActionsGive } from "./given.ts";
+import { findInvitedColumns, invitationMistakes, invitationsOption } from "./invitations.ts";
 import { buildLinks, type Link } from "./links.ts";
-import { findMembers } from "./memberships.ts";
+import { findMembers, type MembershipColumns, type Memberships } from "./memberships.ts";
 import type { Older } from "./older-shape.ts";
 import { findOnceField, type OnceField } from "./once.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
@@ -105,6 +106,12 @@ export interface MountOptions<
   readonly founder?: FounderOptions<M>;
   /** For memberships: says that any user may join a group without an invitation. Default: not said. */
   readonly joins?: "open";
+  /**
+   * For memberships, which refer to a user and to a group: true if members invite others by mail
+   * (`POST /memberships/invitations`). Needs `groupInvitations()`. Names the columns if there are several references.
+   * Default: false.
+   */
+  readonly invitations?: boolean | MembershipColumns;
   /**
    * The table of the records, if it was declared with `table()` and keeps its name. It has a column of the same type
    * for each stored field. Its other columns are not shown.
@@ -175,6 +182,8 @@ export interface Mount<R extends Resource = Resource> {
   readonly founder: Founder | null;
   /** `open`: any user may join a group without an invitation. */
   readonly joins: "open" | null;
+  /** The columns of the user and of the group, for memberships with invitations. Null if there are none. */
+  readonly invitations: Memberships | null;
   /** The field that only the response to a creation shows (`shownOnce`). Null if there is none. */
   readonly once: OnceField | null;
   /** Returns the part of a stored record that callers see. */
@@ -270,6 +279,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       maximum,
       founder: readFounder(options.founder),
       joins: options.joins ?? null,
+      invitations: findInvitedColumns(resource, options.invitations),
       once: findOnceField(resource),
       shown,
       sources,
@@ -302,6 +312,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, ValueCheck>> = {
   maximum: optional(anObject),
   founder: optional(anObject),
   joins: optional(buildChoiceCheck("open")),
+  invitations: invitationsOption,
   table: optional(aTable),
   needs: optional(aFeatureList),
   deprecated: optional(aDeprecation),
@@ -340,6 +351,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
     ...writersMistakes(resource, options),
     ...recordsMistakes(resource as unknown as Resource, options),
     ...founderMistakes(resource as unknown as Resource, options),
+    ...invitationMistakes(resource as unknown as Resource, options),
   ].map((mistake) => `${place}: ${mistake}`);
 }
 

@@ -92,6 +92,7 @@ export function buildOffer(host: Host, parts: AccountsParts, collected: Collecte
       passwordChanges: (context, newPassword) => passwordChanges(parts, context, newPassword, context.call.now),
       proveAddress: (account, now) => proveAddress(parts, account, now),
       registerAddressVerifier: parts.verifier.set,
+      acceptsSignUps: parts.registration !== "closed",
       createUser: (context, newcomer, also) => createVerified(parts, context, newcomer, also),
       changeAddress: (context, user, also) => moveAddress(parts, context, user, also),
     },

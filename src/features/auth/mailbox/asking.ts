@@ -93,21 +93,31 @@ export function mailEndpoint({ path, summary, tag, users, purpose, host }: MailE
   });
 }
 
+/** The recipient of a mail. */
+export interface Recipient {
+  /** The address of the account as it is stored, or the address of the request. */
+  readonly address: string;
+  /** Null if no active account has the address. */
+  readonly user: Account | null;
+  /** True if an account has the address, even if it is not active. */
+  readonly isKnown: boolean;
+}
+
 /**
  * Finds the account of an address. Reads as many rows for an unknown address as for a known one, so both take the same
  * time. A deactivated account counts as unknown.
  */
-async function findRecipient(
-  { store }: MailEndpoint["host"],
+export async function findRecipient(
+  { store }: Pick<Host, "store">,
   users: UsersMount,
   address: string,
-): Promise<{ readonly address: string; readonly user: Account | null }> {
+): Promise<Recipient> {
   const user = await store.findBy(users.collection, "email", address);
   const row = await store.find(accountsCollection, user === null ? UNUSED_ID : storedOf(user).id);
   const account = row === null ? null : accountOf(row);
-  if (user === null || account === null || !account.active) return { address, user: null };
+  if (user === null || account === null || !account.active) return { address, user: null, isKnown: user !== null };
   // The mail goes to the stored address. Another spelling that is equal for the store may be another mailbox.
-  return { address: storedOf(user).email, user: account };
+  return { address: storedOf(user).email, user: account, isKnown: true };
 }
 
 /** An id that no row has, because ids start at 1. */

@@ -1,6 +1,7 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/request/view.ts";
-import { resolveAddress, formatTitle, type Drawing } from "../site.ts";
+import { formatTitle } from "../../../resource/record-labels.ts";
+import { resolveAddress, type Drawing } from "../site.ts";
 import { writeButton, writeForm } from "./form.ts";
 import { collectInputs } from "./inputs.ts";
 

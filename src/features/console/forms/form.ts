@@ -2,8 +2,8 @@ import { html, type PageContent, type Markup } from "../../../core/html/markup.t
 import type { Issue } from "../../../core/problem/problem.ts";
 import type { Offer, View } from "../../../http/request/view.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
+import { findLabelField } from "../../../resource/record-labels.ts";
 import { isTooLong } from "../excerpt.ts";
-import { findLabelField } from "../labels.ts";
 import { needsScript } from "../parts.ts";
 import { resolveAddress, type Choice, type Choices, type Labels } from "../site.ts";
 import { parseTicked, writeCheckboxes } from "./checkboxes.ts";

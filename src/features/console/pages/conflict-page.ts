@@ -1,11 +1,12 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer, View } from "../../../http/request/view.ts";
+import { formatTitle } from "../../../resource/record-labels.ts";
 import { isTooLong } from "../excerpt.ts";
 import { writeAttributes, writeField } from "../forms/form.ts";
 import { collectInputs, type Input } from "../forms/inputs.ts";
 import { needsScript } from "../parts.ts";
-import { resolveAddress, formatTitle, type Drawn } from "../site.ts";
+import { resolveAddress, type Drawn } from "../site.ts";
 import { findRecord } from "./rows.ts";
 
 type ConflictValues = Readonly<Record<string, unknown>>;

@@ -8,8 +8,16 @@ import { findParameter } from "../addresses.ts";
 import { writeForm } from "../forms/form.ts";
 import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
-import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PATH } from "../login-methods.ts";
+import {
+  EMAIL_CONFIRM_PATH,
+  findUsers,
+  INVITATION_PATH,
+  RESET_CONFIRM_PATH,
+  RESET_PATH,
+  USERS_PATH,
+} from "../login-methods.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
+import { drawInvitationAgain } from "./invitation-page.ts";
 import { loginAfter } from "./login-page.ts";
 import { drawHead } from "./waiting-parts.ts";
 
@@ -161,7 +169,9 @@ const EMAIL_PATH = "/users/{id}/email";
  */
 export async function drawMailProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const isForm = view.call.header("content-type")?.startsWith(formType) === true;
-  if (!isForm || view.call.method !== "POST" || ![400, 401, 409].includes(document.status)) return null;
+  if (!isForm || view.call.method !== "POST" || ![400, 401, 403, 409].includes(document.status)) return null;
+  if (view.place?.path === INVITATION_PATH) return drawInvitationAgain(site, view, document);
+  if (document.status === 403) return null;
   switch (view.place?.path) {
     case USERS_PATH:
       return drawVerifiedSignup(site, view, document);

@@ -1,12 +1,13 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/request/view.ts";
+import { formatTitle } from "../../../resource/record-labels.ts";
 import { readTarget } from "../addresses.ts";
 import { inCell } from "../excerpt.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { asJSON, code, column, table } from "../parts.ts";
-import { resolveAddress, formatTitle, type Drawing, type Drawn } from "../site.ts";
+import { resolveAddress, type Drawing, type Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
 import { drawFields } from "./record-page.ts";
 import { isRows } from "./rows.ts";

@@ -6,6 +6,7 @@ import { standardMembers, type ExtensionMembers } from "../../../core/problem/ex
 import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { Offer, View } from "../../../http/request/view.ts";
+import { formatTitle, nameOne } from "../../../resource/record-labels.ts";
 import { isTooLong, onPage, excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { choicesFor } from "../forms/choices.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
@@ -15,7 +16,7 @@ import { labelsFor, noLabels } from "../labels.ts";
 import { hasLoginMethods, SESSION_PATH } from "../login-methods.ts";
 import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
-import { resolveAddress, formatTitle, nameInSentence, nameOne, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, nameInSentence, type Drawn, type Site } from "../site.ts";
 import { showPlain } from "../values.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";

@@ -1,26 +1,17 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/request/view.ts";
 import type { Field } from "../../../resource/declaration/field.ts";
+import { findLabelField } from "../../../resource/record-labels.ts";
+import { formatTitle, nameOne } from "../../../resource/record-labels.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { excerptText, inCell, isTooLong } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { writeRaw } from "../forms/raw-form.ts";
 import { describeRule } from "../forms/rules.ts";
-import { findLabelField } from "../labels.ts";
 import { asJSON, goingNote, methodTag } from "../parts.ts";
 import { offersBelow } from "../paths.ts";
-import {
-  resolveAddress,
-  nestedIn,
-  formatTitle,
-  nameInSentence,
-  nameMany,
-  nameOne,
-  referredBy,
-  type Drawing,
-  type Drawn,
-} from "../site.ts";
+import { resolveAddress, nestedIn, nameInSentence, nameMany, referredBy, type Drawing, type Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
 import { drawExpansions } from "./list-page.ts";
 import { isRows, drawRows } from "./rows.ts";

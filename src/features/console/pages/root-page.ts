@@ -2,10 +2,11 @@ import type { Carrier } from "../../../access/scheme/scheme.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/request/view.ts";
+import { formatTitle } from "../../../resource/record-labels.ts";
 import { formatCurl } from "../addresses.ts";
 import { writeLoginForm } from "../forms/login-form.ts";
 import { code, column, methodTag, table } from "../parts.ts";
-import { resolveAddress, formatTitle, type Drawing, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 
 /**
  * Draws the start page: the resources, the caller's actions, and the login methods. Returns null if the response of

@@ -2,8 +2,9 @@ import type { Carrier } from "../../../access/scheme/scheme.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/request/view.ts";
+import { formatTitle } from "../../../resource/record-labels.ts";
 import { asJSON } from "../parts.ts";
-import { formatTitle, resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { drawFields } from "./record-page.ts";
 
 /** Draws the session: what the service knows about the caller, and a form to try a request like a program. */

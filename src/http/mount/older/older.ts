@@ -86,6 +86,7 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
     made({
       ...newer,
       resource: old,
+      invitations: null,
       deprecations: readDeprecation(`resource ${old.path}`, deprecated),
       expand: chooseRelations(newer, members),
       shown: ["id", ...seen.map(({ name }) => name)],

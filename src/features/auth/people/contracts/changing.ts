@@ -30,6 +30,8 @@ export interface ChangingContract {
    * their own address only by proving it. Throws `DeclarationError` if there is one already.
    */
   registerAddressVerifier(verifier: AddressVerifier): void;
+  /** True if callers may sign up. False if only administrators create users. */
+  readonly acceptsSignUps: boolean;
   /**
    * Creates a user who has proved an address, with a password and a username of their choice (null: the address), like
    * `POST /users`. `also` are more changes for the transaction. Ends the request if the password or a field does not

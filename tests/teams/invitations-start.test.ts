@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memberOf } from "../../src/door/auth.ts";
+import {
+  accounts,
+  administrator,
+  authenticated,
+  createService,
+  defineFeature,
+  defineResource,
+  integer,
+  mount,
+  reference,
+  text,
+} from "../../src/door/index.ts";
+import { DeclarationError } from "../../src/door/resources.ts";
+import { secret } from "../harness/own-logins.ts";
+import { emptyStore } from "../harness/test-store.ts";
+
+const project = defineResource({ name: "project", fields: { name: text() } });
+const user_id = reference("users");
+const project_id = reference(project);
+const membership = defineResource({
+  name: "membership",
+  fields: { user_id, project_id },
+  unique: [["user_id", "project_id"]],
+});
+const everyone = { list: authenticated, read: authenticated, create: administrator } as const;
+
+const wrong: readonly (readonly [object, RegExp])[] = [
+  [{ fields: { project_id } }, /has no reference to a user; declare user_id/],
+  [{ fields: { user_id } }, /has no reference to a group/],
+  [{ fields: { user_id, project_id, invited_by: user_id } }, /has several references to a user: user_id, invited_by/],
+  [{ fields: { user_id, project_id, email: text() } }, /rename the field email/],
+  [{ fields: { user_id: reference("users", { optional: true }), project_id } }, /user_id is optional/],
+  [{ fields: { user_id: reference("users", { readOnly: true, default: 1 }), project_id } }, /no caller sends user_id/],
+];
+
+for (const [declaration, mistake] of wrong)
+  test(`refuses invitations of memberships: ${mistake.source}`, () => {
+    const resource = defineResource({ name: "membership", ...declaration } as never);
+    assert.throws(() => mount(resource, { permission: everyone, invitations: true }), mistake);
+  });
+
+test("refuses invitations that no caller may send, and unclear options", () => {
+  const permission = { list: memberOf(membership) };
+  assert.throws(() => mount(membership, { permission, invitations: true }), /no caller may create these records/);
+  for (const invitations of ["yes", 1, { of: 1 }, { group: "project_id" }])
+    assert.throws(() => mount(membership, { permission: everyone, invitations } as never), DeclarationError);
+  assert.equal(mount(membership, { permission: everyone, invitations: false }).invitations, null);
+  const entry = defineResource({
+    name: "entry",
+    plural: "entries",
+    fields: { user_id, invited_by: user_id, project_id },
+  });
+  const { invitations } = mount(entry, { permission: everyone, invitations: { user: "user_id" } });
+  assert.deepEqual([invitations?.user, invitations?.group], ["user_id", "project_id"]);
+});
+
+test("does not start with invitations if no feature sends mails, or if two send invitations", async () => {
+  const people = accounts();
+  const mounts = [
+    mount(project, { permission: everyone }),
+    mount(membership, { permission: everyone, invitations: true }),
+  ];
+  const start = async (features: object[]) =>
+    createService({
+      store: await emptyStore(),
+      secret,
+      observe: null,
+      features: [people, ...features] as never,
+      mounts,
+    });
+  const sender = (name: string) =>
+    defineFeature({ name, setUp: () => ({ offer: null, endpointsOfInvitations: () => [] }) });
+
+  await assert.rejects(start([]), /mount\(\/memberships\): invitations need mail, and no feature sends them; add/);
+  await assert.rejects(start([sender("one"), sender("two")]), /one and two both send invitations; keep one/);
+  await (await start([sender("one")])).close();
+});
+
+test("refuses a path of invitations that an action or an endpoint has", async () => {
+  const people = accounts();
+  const taken = mount(membership, {
+    permission: everyone,
+    invitations: true,
+    actions: { invitations: { on: "collection", permission: authenticated, handle: () => ({}) } },
+  });
+  const sender = defineFeature({
+    name: "sender",
+    setUp: () => ({
+      offer: null,
+      endpointsOfInvitations: () => [
+        { method: "POST", path: "/memberships/invitations", access: authenticated, handle: () => ({ status: 204 }) },
+      ],
+    }),
+  });
+  const mounts = [mount(project, { permission: everyone }), taken];
+
+  await assert.rejects(
+    createService({ store: await emptyStore(), secret, observe: null, features: [people, sender], mounts }),
+    /POST \/memberships\/invitations is there twice/,
+  );
+});
+
+test("has no invitations for a resource that has none", () => {
+  const plain = defineResource({ name: "plain", fields: { user_id, project_id, rank: integer({ default: 1 }) } });
+  assert.equal(mount(plain, { permission: everyone }).invitations, null);
+});
