@@ -192,7 +192,10 @@ test("lets owners manage members, members leave, and the last owner stay", async
   const editor = `/memberships/${members["editor"]}`;
   assert.equal((await as("owner", "PATCH", editor, { role: "owner" })).status, 200);
   const left = await Promise.all([as("owner", "DELETE", owner), as("editor", "DELETE", editor)]);
-  assert.deepEqual(left.map(({ status }) => status).toSorted((a, b) => a - b), [204, 409]);
+  assert.deepEqual(
+    left.map(({ status }) => status).toSorted((a, b) => a - b),
+    [204, 409],
+  );
   assert.equal((await as("finance", "DELETE", viewer)).status, 403);
   assert.equal((await as("viewer", "DELETE", viewer)).status, 204);
   assert.equal((await as("viewer", "GET", "/projects/1")).status, 404);
