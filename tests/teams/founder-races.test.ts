@@ -20,7 +20,7 @@ async function start(t: TestContext): Promise<Teams> {
         create: authenticated,
         update: memberOf(membership, { on: "id", where: { role: "owner" } }),
         delete: memberOf(membership, { on: "id", where: { role: "owner" } }),
-      } as never,
+      },
     },
     memberships: {
       permission: {
@@ -29,13 +29,13 @@ async function start(t: TestContext): Promise<Teams> {
         create: owners,
         update: owners,
         delete: anyOf(owners, owner("user_id")),
-      } as never,
+      },
     },
   });
   return startTeams(t, { mounts });
 }
 
-/** Makes a project of ada with ben and cleo as further owners. Returns the number of owners that are left. */
+/** Makes a project of ada with ben and cleo as further owners. Returns its id. */
 async function makeOwners({ as, ids }: Teams): Promise<number> {
   const { json } = await as("ada", "POST", "/projects", { name: "One" });
   for (const name of ["ben", "cleo"])
