@@ -35,7 +35,7 @@ async function start(t: TestContext): Promise<Teams> {
   return startTeams(t, { mounts });
 }
 
-/** Makes a project of ada with ben and cleo as further owners. Returns the number of owners that are left. */
+/** Makes a project of ada with ben and cleo as further owners. Returns its id. */
 async function makeOwners({ as, ids }: Teams): Promise<number> {
   const { json } = await as("ada", "POST", "/projects", { name: "One" });
   for (const name of ["ben", "cleo"])
