@@ -15,7 +15,7 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { olderShape, references, uuid } from "../../src/door/resources.ts";
-import { findLabelField } from "../../src/features/console/labels.ts";
+import { findLabelField } from "../../src/resource/record-labels.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 import { emptyStore } from "../harness/test-store.ts";
