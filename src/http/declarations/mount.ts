@@ -232,7 +232,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const served = requireActions(resource, options.actions);
   const permissions = resolvePermissions(options.permission, resource);
-  const { maximum = null } = options;
+  const { maximum = null, cache = "private" } = options;
   const narrowedBy = [...(permissions.list?.columns ?? []), ...(maximum === null ? [] : [maximum.per])];
   const groups = permissions.list === undefined ? [] : findMembers(permissions.list).map(({ on }) => on);
   const collection = (options.table ?? buildCollection(resource, narrowedBy, groups)) as Collection<StoredOf<Resource>>;
@@ -244,11 +244,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     [...Object.values(permissions), ...served.map((each) => each.permission)],
     resource,
   );
-  const misfits = [
-    ...missing,
-    ...wrongShares,
-    ...ruleMistakes({ resource, permissions, cache: options.cache ?? "private" }),
-  ];
+  const misfits = [...missing, ...wrongShares, ...ruleMistakes({ resource, permissions, cache })];
   if (misfits.length > 0) throw new DeclarationError(misfits.map((mistake) => `mount(${resource.path}): ${mistake}`));
   const sources = [
     "id",
@@ -265,7 +261,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       collection,
       permissions,
       requireIfMatch: options.requireIfMatch ?? false,
-      cache: options.cache ?? "private",
+      cache,
       personal: options.personal ?? false,
       arrays: options.arrays ?? false,
       writers: options.writers ?? "editors",
