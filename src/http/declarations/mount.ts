@@ -33,7 +33,6 @@ import type { Context } from "../request/exchange.ts";
 import { readActions, type Actions, type ServedAction } from "./action.ts";
 import { aFeatureList, columnMistakes, permissionsMistakes, sharesMistakes } from "./checking.ts";
 import { buildCollection } from "./collection.ts";
-import { compileComputer } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
 import { founderMistakes, readFounder, type Founder, type FounderOptions } from "./founder.ts";
 import type { ActionAnswers, ActionsGive } from "./given.ts";
@@ -54,6 +53,7 @@ import {
 import { aTable, recordsMistakes, type Maximum } from "./records.ts";
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
 import { ruleMistakes } from "./rules.ts";
+import { makeShow } from "./showing.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./write.ts";
 
 export type { PermissionFor, PermissionsOf, ResourceAction } from "./permissions.ts";
@@ -232,7 +232,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const served = requireActions(resource, options.actions);
   const permissions = resolvePermissions(options.permission, resource);
-  const { maximum = null } = options;
+  const { maximum = null, cache = "private" } = options;
   const narrowedBy = [...(permissions.list?.columns ?? []), ...(maximum === null ? [] : [maximum.per])];
   const groups = permissions.list === undefined ? [] : findMembers(permissions.list).map(({ on }) => on);
   const collection = (options.table ?? buildCollection(resource, narrowedBy, groups)) as Collection<StoredOf<Resource>>;
@@ -244,8 +244,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     [...Object.values(permissions), ...served.map((each) => each.permission)],
     resource,
   );
-  const wrongRules = ruleMistakes({ resource, permissions, cache: options.cache ?? "private" });
-  const misfits = [...missing, ...wrongShares, ...wrongRules];
+  const misfits = [...missing, ...wrongShares, ...ruleMistakes({ resource, permissions, cache })];
   if (misfits.length > 0) throw new DeclarationError(misfits.map((mistake) => `mount(${resource.path}): ${mistake}`));
   const sources = [
     "id",
@@ -262,7 +261,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       collection,
       permissions,
       requireIfMatch: options.requireIfMatch ?? false,
-      cache: options.cache ?? "private",
+      cache,
       personal: options.personal ?? false,
       arrays: options.arrays ?? false,
       writers: options.writers ?? "editors",
@@ -353,25 +352,6 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
     ...founderMistakes(resource as unknown as Resource, options),
     ...invitationMistakes(resource as unknown as Resource, options),
   ].map((mistake) => `${place}: ${mistake}`);
-}
-
-/**
- * Returns the function that shows records. A record of the store has `id` first, so the shown record also has `id`
- * first.
- */
-function makeShow(resource: Resource, collection: Collection, names: readonly string[]): Mount["show"] {
-  const show = showStored(collection, names);
-  const compute = compileComputer(resource);
-  return compute === null ? show : (record) => ({ ...show(record), ...compute(show(record)) });
-}
-
-function showStored({ columns, computed = [] }: Collection, names: readonly string[]): Mount["show"] {
-  if (names.length === columns.length + computed.length + 1) return (record) => record as RecordOf<Resource>;
-  return (record) => {
-    const picked: Record<string, unknown> = {};
-    for (const name of names) picked[name] = record[name];
-    return picked as RecordOf<Resource>;
-  };
 }
 
 /**

@@ -5,7 +5,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint, type Endpoint } from "../../../http/declarations/endpoint.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
-import { showFor } from "../../../http/mount/writes/creating-for.ts";
+import { idOf, showFor } from "../../../http/mount/writes/creating-for.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
 import type { BodyShape } from "../../../http/request/body-shape.ts";
@@ -151,7 +151,7 @@ async function reply(context: Context, { status, row, member, invited, params }:
 function memberPath(context: Context, { row, invited, params }: Pick<Joined, "row" | "invited" | "params">): string {
   const { path } = invited.mount.resource;
   const collection = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
-  return context.at(`${collection}/${encodeURIComponent(String(row.record["id"]))}`);
+  return context.at(`${collection}/${encodeURIComponent(String(idOf(row)))}`);
 }
 
 /** Returns the page after an acceptance: the membership, if its mount shows single records. */

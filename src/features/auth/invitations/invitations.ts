@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { parseJSON } from "../../../core/exact-numbers.ts";
 import { insert, jsonOf, storedOf, table, type StoredIn } from "../../../http/declarations/table.ts";
 import type { Params } from "../../../http/request/path.ts";
 import { dateTime, text } from "../../../resource/kinds/fields.ts";
@@ -175,7 +176,7 @@ function read(row: Row<InvitationRecord>): Invitation {
   return {
     id: stored.id,
     memberships: stored.memberships,
-    group: JSON.parse(stored.group) as Key,
+    group: parseJSON(stored.group) as Key,
     params: stored.params,
     senderId: stored.sender_id,
     address: stored.address,

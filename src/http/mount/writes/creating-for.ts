@@ -216,10 +216,14 @@ export function refusalFor({ mount, exchange }: Creator, outcome: Unwritten): Er
   return refusal(outcome, mount, exchange);
 }
 
+/** Returns the id of a record. */
+export function idOf({ record }: Row): Key {
+  return record["id"] as Key;
+}
+
 /** Returns the reply that shows a record to a user, without a body if the user may not read it. */
 export async function showFor(mount: ServedMount, context: Context, options: CreatorOptions, row: Row): Promise<Reply> {
-  const id = row.record["id"] as Key;
-  const params = { ...options.params, id };
+  const params = { ...options.params, id: idOf(row) };
   const exchange = makeExchangeFor(mount, context, "read", { ...options, params });
   return showChanged(seenAt(mount, exchange), exchange, row);
 }
