@@ -175,6 +175,8 @@ export interface LinkUser {
   readonly username: string;
   /** True if the user does not exist yet, and may choose another username with the link. */
   readonly isNew: boolean;
+  /** The name of a person who signs up, for a greeting. */
+  readonly name?: string;
 }
 
 /** The combined parts of all features. */

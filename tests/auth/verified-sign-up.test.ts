@@ -331,7 +331,7 @@ test("accepts the form of a page, and redirects to the next page", async (t) => 
     ...form,
     accept: "text/html,*/*;q=0.8",
   });
-  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify"], sent.text);
+  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify?email=ben%40example.com"], sent.text);
   const { token } = await api.onlyMail();
   const body = `token=${token}&password=${password}&next=/login`;
   const confirmed = await api.post(confirm, body, { ...form, accept: "text/html" });
@@ -344,7 +344,11 @@ test("redirects to the verification page of a console that has another path", as
   const api = await startMailed(t, undefined, [pages]);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "text/html" };
   const sent = await api.post("/users", "name=Ben&email=ben%40example.com", headers);
-  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/people/verify"], sent.text);
+  assert.deepEqual(
+    [sent.status, sent.headers.get("location")],
+    [303, "/people/verify?email=ben%40example.com"],
+    sent.text,
+  );
   assert.match((await api.onlyMail()).values["link"]!, /^https:\/\/shop\.example\/people\/verify\?token=/);
 });
 

@@ -76,12 +76,15 @@ test("lets a page load only its own style and scripts, which are cached for a ye
     );
     assert.deepEqual(
       [...new Set(found.map((each) => /(\w+)\.[0-9a-f]{12}/.exec(each)![1]))],
-      ["console", "developer", "forms"],
+      ["console", "developer", "forms", "passkeys"],
     );
     for (const address of found) {
       const asset = await api.get(address, { cookie: "session=stale" });
       assert.equal(asset.status, 200, address);
-      assert.match(address.slice(base.length), /^\/console\/(?:console|developer|forms)\.[0-9a-f]{12}\.(?:css|js)$/);
+      assert.match(
+        address.slice(base.length),
+        /^\/console\/(?:console|developer|forms|passkeys)\.[0-9a-f]{12}\.(?:css|js)$/,
+      );
       assert.equal(asset.headers.get("cache-control"), "public, max-age=31536000");
     }
     assert.equal((await api.get(`${base}/console/console.css`)).status, 404);
@@ -115,7 +118,7 @@ test("shows the login form to a caller who is not logged in, and returns to the 
   const next = /name="next" value="([^"]*)"/.exec(joinLines(page))![1]!;
 
   assert.equal(page.status, 401);
-  assert.match(joinLines(page), /<form class="panel form" method="post" action="\/api\/session\/"/);
+  assert.match(joinLines(page), /<form class="form" method="post" action="\/api\/session\/"/);
   assert.equal(next, "/orders?status=open");
   assert.equal(page.headers.get("cache-control"), "no-store");
   // A browser would show a dialog before the page. Programs still get the challenge.
@@ -146,7 +149,7 @@ test("answers a browser with a Basic challenge if there is no login form", async
   const page = await api.get("/orders", browser);
 
   assert.match(page.headers.get("www-authenticate")!, /^Basic/);
-  assert.doesNotMatch(joinLines(page), /<form class="panel form" method="post"/);
+  assert.doesNotMatch(joinLines(page), /<form class="form" method="post"/);
 });
 
 test("shows the login form, if sessions are the only scheme, also to a caller whose session has ended", async (t) => {
@@ -155,11 +158,11 @@ test("shows the login form, if sessions are the only scheme, also to a caller wh
   for (const headers of [browser, { ...browser, cookie: "session=ended" }])
     for (const [path, title, next] of [
       ["/api/session/", "Log in", "/"],
-      ["/orders", "Log in to see this", "/orders"],
+      ["/orders", "Log in", "/orders"],
     ] as const) {
       const page = await api.get(path, headers);
       assert.deepEqual([page.status, /<title>(.*?) ·/.exec(page.text)?.[1]], [403, title], path);
-      assert.match(joinLines(page), /<form class="panel form" method="post" action="\/api\/session\/"/, path);
+      assert.match(joinLines(page), /<form class="form" method="post" action="\/api\/session\/"/, path);
       assert.match(page.text, new RegExp(`name="next" value="${next}"`));
     }
   const admin = await logIn(api, "/orders");

@@ -19,7 +19,7 @@ function follow(api: API, answer: Answered, cookie: Readonly<Record<string, stri
 
 /** Returns the key of a new app, which the page shows as text in groups of four characters and as a QR code. */
 function shownKey(text: string): string {
-  const [, shown] = /<pre id="secret"[^>]*>((?:<span class="group">[A-Z2-7]{4}<\/span>)+)</.exec(text)!;
+  const [, shown] = /<code id="key">((?:<span class="group">[A-Z2-7]{4}<\/span>)+)</.exec(text)!;
   const key = shown!.replaceAll(/<[^>]*>/g, "");
   assert.equal(new URL(readQRCode(text)).searchParams.get("secret"), key);
   return key;
@@ -41,7 +41,8 @@ test("asks on a page for the code of an app, and then shows the requested page",
   assert.match(asked.text, /Enter your code/);
   assert.doesNotMatch(asked.text, /Wrong code/);
   assert.match(asked.text, /name="next" value="\/orders\?limit=2"/);
-  assert.match(asked.text, /<option value="recovery">/);
+  assert.match(asked.text, /href="\/login\/factor\?next=%2Forders%3Flimit%3D2&amp;way=recovery">Use a recovery code</);
+  assert.doesNotMatch(asked.text, /<select/);
 
   const wrong = await send(api, "/api/login/", { factor: ann.factor, code: "000000", next: "/orders?limit=2" }, cookie);
   assert.equal(wrong.status, 303, wrong.text);
@@ -66,7 +67,7 @@ test("asks an administrator on a page to add the required factor, and then shows
 
   const first = await send(api, "/api/session/", { username: "admin", password: adminPassword, next: "/orders" });
   const cookie = readCookies(first);
-  assert.match((await follow(api, first, cookie)).text, /Add a second factor/);
+  assert.match((await follow(api, first, cookie)).text, /Set up two-step login/);
   const made = await send(api, "/api/login/factors/", { kind: "totp", next: "/orders" }, cookie);
   assert.equal(made.status, 201, made.text);
   const secret = shownKey(made.text);
@@ -113,8 +114,7 @@ test("redirects only the form of a browser to the page for the code, and shows i
 
   const first = await send(api, "/api/session/", login);
   const cookie = readCookies(first);
-  for (let times = 0; times < 3; times++)
-    assert.match((await follow(api, first, cookie)).text, /Your password is correct/);
+  for (let times = 0; times < 3; times++) assert.match((await follow(api, first, cookie)).text, /Enter your code/);
   for (let tries = 0; tries < 5; tries++)
     await send(api, "/api/login/", { factor: ann.factor, code: "000000", next: "/" }, cookie);
   assert.match((await follow(api, first, cookie)).text, /This login has expired/);
@@ -125,9 +125,12 @@ test("shows the factors of an account on its page", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const account = await api.get(`/users/${ann.id}/account`, { ...page, ...ann.headers });
-  assert.match(account.text, /Second factors/);
-  assert.match(account.text, /Phone/);
-  assert.match(account.text, /Add an authenticator app/);
+  assert.match(account.text, /<h2 id="two">Two-step login<\/h2>/);
+  assert.match(account.text, /<bdi>Phone<\/bdi><\/b> <span class="tag good">on<\/span>/);
+  assert.match(account.text, /<b>Recovery codes<\/b><br><span class="small dim">10 of 10 left/);
+  assert.match(account.text, /<summary>Add another app<\/summary>/);
+  // With two-step login, a confirmation replaces the current password.
+  assert.doesNotMatch(account.text, /name="current_password"/);
 });
 
 test("adds an app on the account page without the script, also if the login is older than ten minutes", async (t) => {
@@ -139,7 +142,7 @@ test("adds an app on the account page without the script, also if the login is o
   const path = `/users/${id}/factors`;
   const [, form] = new RegExp(`(<form[^>]*method="post" action="${path}".*?</form>)`).exec(account)!;
   assert.match(form!, /name="current_password"/);
-  assert.doesNotMatch(form!, /data-js hidden/);
+  assert.doesNotMatch(form!, /class="row" data-js hidden/);
 
   const old = await send(api, path, { label: "", current_password: "", kind: "totp" }, session);
   assert.equal(old.status, 400, old.text);

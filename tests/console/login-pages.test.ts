@@ -36,8 +36,8 @@ test("shows the login form at /login, with the focus in the name field", async (
   assert.equal(shown.status, 200);
   assert.equal(shown.headers.get("cache-control"), "no-store");
   assert.match(line, /<h1 tabindex="-1">Log in<\/h1>/);
-  assert.match(line, /<form class="panel form" method="post" action="\/api\/session\/"/);
-  assert.match(line, /<input id="username"[^>]* autofocus \/>/);
+  assert.match(line, /<form class="form" method="post" action="\/api\/session\/"/);
+  assert.match(line, /<input id="username"[^>]* autofocus>/);
   assert.equal(line.match(/ autofocus/g)?.length, 1);
   assert.match(line, /name="next" value="\/orders\?limit=2"/);
   assert.doesNotMatch(line, /Forgot your password|Sign up/);
@@ -63,10 +63,13 @@ test("answers a failed login of a known and of an unknown user alike, and keeps 
 
     assert.equal(failed.status, 401);
     assert.match(line, /<title>Log in ·/);
-    assert.match(line, /<p class="wrong" id="login-error" role="alert">Wrong name or password\.<\/p>/);
+    assert.match(
+      line,
+      /<div class="note bad" role="alert" id="login-error" tabindex="-1"><p>Wrong name or password\.<\/p><\/div>/,
+    );
     assert.match(line, new RegExp(`name="username" value="${username}"`));
     assert.match(line, /name="next" value="\/orders"/);
-    assert.match(line, /<input id="password"[^>]* aria-describedby="login-error" autofocus \/>/);
+    assert.match(line, /<input id="password"[^>]* aria-describedby="login-error" autofocus>/);
     assert.doesNotMatch(line, /wrong-secret/);
   }
 });
@@ -104,10 +107,12 @@ test("asks at /login/factor for the second factor of the waiting login", async (
   assert.match(late.text, /href="\/login\?next=%2Forders"/);
 });
 
-test("links a refused page to the login, with the page as `next`", async (t) => {
+test("shows the login in place of a refused page, with the page as `next`", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session,bearer" } });
   const refused = await api.get("/orders?status=open", page);
-  assert.match(refused.text, /<a class="btn low" href="\/login\?next=%2Forders%3Fstatus%3Dopen">Log in<\/a>/);
+  assert.equal(refused.status, 401);
+  assert.match(refused.text, /<h1 tabindex="-1">Log in<\/h1>\s*<p class="lead">To go on to <b>Orders<\/b>\.<\/p>/);
+  assert.match(refused.text, /name="next" value="\/orders\?status=open"/);
 });
 
 test("offers passkeys at a host name, a link to localhost at a loopback address, and nothing at another address", async (t) => {
@@ -119,9 +124,9 @@ test("offers passkeys at a host name, a link to localhost at a loopback address,
     ],
     [
       "127.0.0.1:8000",
-      /<a href="http:\/\/localhost:8000\/login\?next=%2Forders">Log in with a passkey at localhost<\/a>/,
+      /<a class="btn wide" href="http:\/\/localhost:8000\/login\?next=%2Forders"><svg[^]*<\/svg>Use a passkey at localhost<\/a>/,
     ],
-    ["[::1]:8000", /<a href="http:\/\/localhost:8000\/login\?next=%2Forders">/],
+    ["[::1]:8000", /<a class="btn wide" href="http:\/\/localhost:8000\/login\?next=%2Forders">/],
   ] as const)
     assert.match(joinLines(await api.get("/login?next=/orders", { ...page, host })), offered, host);
   assert.doesNotMatch((await api.get("/login", { ...page, host: "192.0.2.1:8000" })).text, /passkey(?!s\.)/);
@@ -144,7 +149,10 @@ test("adds a button for each login method of a feature", async (t) => {
 
   const line = joinLines(await api.get("/login?next=/orders", page));
 
-  assert.match(line, /<a class="btn" href="\/api\/login\/company\/start\?next=%2Forders">&lt;Company&gt;<\/a>/);
+  assert.match(
+    line,
+    /<a class="btn wide" href="\/api\/login\/company\/start\?next=%2Forders"><span class="mark plain" aria-hidden="true">&lt;<\/span>Continue with &lt;Company&gt; <\/a>/,
+  );
 });
 
 const open = async (options: Parameters<typeof consolePages>[0], path: string) => {
@@ -188,10 +196,7 @@ test("moves the login page, and every link to it", async (t) => {
 
   assert.equal((await api.get("/login", page)).status, 404);
   assert.match((await api.get("/people/login?next=/orders", page)).text, /name="next" value="\/orders"/);
-  assert.match(
-    (await api.get("/orders", page)).text,
-    /<a class="btn low" href="\/people\/login\?next=%2Forders">Log in<\/a>/,
-  );
+  assert.match((await api.get("/orders", page)).text, /name="next" value="\/orders"/);
   assert.match((await api.get("/people/factor", page)).text, /Log in again/);
 });
 

@@ -7,7 +7,7 @@ import {
   type MailedPages as Started,
   type Page,
 } from "../harness/mailed-pages.ts";
-import { serve } from "../harness/serve.ts";
+import { basicHeader, serve } from "../harness/serve.ts";
 
 const ben = { name: "Ben", email: "ben@example.com" };
 
@@ -30,12 +30,15 @@ async function readNote(api: Started, { status, text, headers }: Page): Promise<
   assert.match(address, /^\/login(?:\?|$)/);
   const page = await api.get(address);
   assert.equal(page.status, 200, page.text);
-  assert.match(page.text, /<input type="hidden" name="next" value="\/" \/>/);
+  assert.match(page.text, /<input type="hidden" name="next" value="\/">/);
   return findNote(page);
 }
 
 function findNote({ text }: Page): string | null {
-  return /<h1 tabindex="-1">Log in<\/h1> <p role="status">([^<]*)<\/p>/.exec(text)?.[1] ?? null;
+  return (
+    /<h1 tabindex="-1">Log in<\/h1> <\/div> <div class="note good" role="status"><p>([^<]*)<\/p>/.exec(text)?.[1] ??
+    null
+  );
 }
 
 test("shows a note for a known `done` on the login page, and no text of the query", async (t) => {
@@ -63,8 +66,10 @@ test("signs a newcomer up by the link of a mail, which only the button on the pa
   assert.match(wrong.text, /value="no mailbox"[^>]*aria-invalid="true"/);
 
   const sent = await api.submit(wrong, ben);
-  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify"]);
-  assert.match((await api.get("/verify")).text, /name="code"/);
+  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify?email=ben%40example.com"]);
+  const mailbox = await api.get("/verify?email=ben%40example.com");
+  assert.match(mailbox.text, /Look into your mailbox.*We sent a mail to <b><bdi>ben@example\.com<\/bdi><\/b>/);
+  assert.match(mailbox.text, /<input type="hidden" name="email" value="ben@example\.com" \/>.*name="code"/);
   const { link } = await api.mailed();
   assert.match(link, /^\/verify\?token=/);
   let page = await api.get(link);
@@ -83,7 +88,7 @@ test("signs a newcomer up by the link of a mail, which only the button on the pa
   await logIn(api, ben.email);
   const again = await api.submit(page, { password });
   assert.equal(again.status, 400);
-  assert.match(again.text, /role="alert"/);
+  assert.match(again.text, /<h1 tabindex="-1">This link no longer works<\/h1>/);
 });
 
 test("shows the reason if a sign-up cannot be confirmed and its form has no field for it", async (t) => {
@@ -93,14 +98,18 @@ test("shows the reason if a sign-up cannot be confirmed and its form has no fiel
   await makeUser(api, ben);
   const taken = await api.submit(await api.get(link), { password });
   assert.equal(taken.status, 409, taken.text);
-  assert.match(taken.text, /<p class="wrong" role="alert">An account with this address exists now\./);
+  assert.match(taken.text, /role="alert"[^>]*><p>An account with this address exists now\./);
 });
 
 test("confirms an invitation by its code", async (t) => {
   const api = await start(t);
   assert.equal((await api.json("POST", "/users", { ...ben, invite: true })).status, 201);
   const { code } = await api.mailed();
-  const done = await api.submit(await api.get("/verify"), { email: ben.email, code, password });
+  const asked = await api.submit(await api.get("/verify"), { email: ben.email, code });
+  assert.equal(asked.status, 400);
+  assert.match(asked.text, /Choose a password for <b><bdi>ben@example\.com<\/bdi><\/b>/);
+  assert.doesNotMatch(asked.text, /role="alert"|aria-invalid/);
+  const done = await api.submit(asked, { password });
   assert.equal(await readNote(api, done), "Your address is confirmed. Log in.");
   await logIn(api, ben.email);
 });
@@ -112,43 +121,87 @@ test("resets a forgotten password by a link, refuses a wrong code, and answers a
   assert.equal((await api.submit(await api.get("/forgot"), { email: "no mailbox" })).status, 400);
   for (const email of ["nobody@example.com", ben.email]) {
     const sent = await api.submit(await api.get("/forgot"), { email });
-    assert.deepEqual([sent.status, sent.headers.get("location"), sent.text], [303, "/reset", ""]);
+    const location = `/reset?${new URLSearchParams({ email }).toString()}`;
+    assert.deepEqual([sent.status, sent.headers.get("location"), sent.text], [303, location, ""]);
   }
   const { link, code } = await api.mailed();
-  const byCode = await api.submit(await api.get("/reset"), { email: ben.email, code: "00000000", password });
+  const byCode = await api.submit(await api.get("/reset?email=ben%40example.com"), { code: "00000000" });
   assert.equal(byCode.status, 400);
-  assert.match(byCode.text, /value="ben@example\.com"/);
-  assert.match(byCode.text, /role="alert"/);
-  assert.notEqual(code, "");
+  assert.match(byCode.text, /name="email" value="ben@example\.com"/);
+  assert.match(byCode.text, /role="alert"[^>]*><p>This code is wrong, used or expired\./);
+  assert.doesNotMatch(byCode.text, /type="password"/);
+  // A right code is checked before the password is asked for, and is not used up.
+  const asked = await api.submit(byCode, { code });
+  assert.equal(asked.status, 400);
+  assert.match(asked.text, /<h1 tabindex="-1">Choose a new password<\/h1>.*For <b><bdi>ben@example\.com/);
+  assert.doesNotMatch(asked.text, /role="alert"|aria-invalid/);
+  const weak = await api.submit(asked, { password: "short" });
+  assert.equal(weak.status, 400);
+  assert.match(weak.text, /id="reset-password"[^>]*aria-invalid="true"/);
 
   const done = await api.submit(await api.get(link), { password: "amber lantern 43" });
   assert.equal(await readNote(api, done), "Your password is changed. Log in.");
   await logIn(api, ben.email, "amber lantern 43");
-  assert.equal((await api.submit(await api.get(link), { password })).status, 400);
+  assert.match((await api.get(link)).text, /This link no longer works/);
+});
+
+test("carries the typed address from the form of a forgotten password to the new one, without JavaScript", async (t) => {
+  const api = await start(t);
+  await makeUser(api, ben);
+  const sent = await api.submit(await api.get("/forgot"), { email: ben.email });
+  const mailbox = await api.get(sent.headers.get("location")!);
+  assert.match(mailbox.text, /Look into your mailbox.*We sent a mail to <b><bdi>ben@example\.com<\/bdi><\/b>/);
+  const { code } = await api.mailed();
+
+  const asked = await api.submit(mailbox, { code });
+  const done = await api.submit(asked, { password: "amber lantern 44" });
+
+  assert.equal(await readNote(api, done), "Your password is changed. Log in.");
+  await logIn(api, ben.email, "amber lantern 44");
+});
+
+test("keeps the keys of a user who wants that, when the password is reset", async (t) => {
+  const api = await start(t);
+  await makeUser(api, ben);
+  const headers = { ...basicHeader(ben.email, password), accept: "application/json" };
+  const key = await api.json("POST", "/users/2/token", {}, headers);
+  assert.equal(key.status, 201, key.text);
+  await api.submit(await api.get("/forgot"), { email: ben.email });
+  const page = await api.get((await api.mailed()).link);
+
+  const done = await api.submit(page, { password: "amber lantern 45", end_keys: "false" });
+
+  assert.equal(done.status, 303, done.text);
+  const authorization = `Token ${JSON.parse(key.text).token}`;
+  assert.equal((await api.get("/users/2", { authorization, accept: "application/json" })).status, 200);
 });
 
 test("logs in by the code of a mail and not by opening its link, and then refuses the link as used", async (t) => {
   const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
   await makeUser(api, ben);
-  const response = await api.submit(await api.get("/login?next=/orders"), { email: ben.email });
-  assert.deepEqual([response.status, response.headers.get("location")], [303, "/login?code=1&next=%2Forders"]);
+  assert.match(
+    (await api.get("/login?next=/orders")).text,
+    /href="\/login\?code=1&amp;next=%2Forders">Get a code by mail</,
+  );
+  const response = await api.submit(await api.get("/login?code=1&next=/orders"), { email: ben.email });
+  const mailbox = "/login?code=1&next=%2Forders&email=ben%40example.com";
+  assert.deepEqual([response.status, response.headers.get("location")], [303, mailbox]);
   const { link, code } = await api.mailed();
   assert.equal((await api.get(link)).headers.getSetCookie().length, 0);
-  const page = await api.get("/login?code=1&next=/orders");
-  const wrong = await api.submit(page, { email: ben.email, code: "00000000" });
+  const wrong = await api.submit(await api.get(mailbox), { code: "00000000" });
   assert.equal(wrong.status, 401);
   assert.match(wrong.text, /This link or code is wrong, used or expired\./);
-  const done = await api.submit(wrong, { email: ben.email, code });
+  const done = await api.submit(wrong, { code });
   assert.deepEqual([done.status, done.headers.get("location")], [303, "/orders"], done.text);
   const used = await api.get(link);
-  assert.match(used.text, /This link is wrong, used or expired\./);
+  assert.match(used.text, /This link no longer works/);
   assert.doesNotMatch(used.text, /method="post" action="\/api\/session\/" aria-label="Log in by mail"/);
 });
 
 test("names the masked address of a link to log in, which no other link can change", async (t) => {
   const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
   await makeUser(api, ben);
-  await api.submit(await api.get("/login"), { email: ben.email });
+  await api.submit(await api.get("/login?code=1"), { email: ben.email });
   const { link } = await api.mailed();
   const page = await api.get(link);
   assert.match(page.text, /Press the button to log in as b•••@example\.com\./);
@@ -174,7 +227,7 @@ test("asks a user who is logged in before a link logs in to another account", as
   await makeUser(api, ben);
   await makeUser(api, { name: "Eve", email: "eve@evil.example" });
   const session = await logIn(api, ben.email);
-  await api.submit(await api.get("/login"), { email: "eve@evil.example" });
+  await api.submit(await api.get("/login?code=1"), { email: "eve@evil.example" });
   const { link } = await api.mailed();
   const page = await api.get(link, session);
   const main = page.text.slice(page.text.indexOf("<main"));
@@ -195,16 +248,20 @@ test("changes the address of a user who confirms it while logged in", async (t) 
   assert.match(wrong.text, /value="new@example\.com"/);
   assert.match(wrong.text, /id="email-current_password"[^>]*aria-invalid="true"/);
   const sent = await api.submit(wrong, { email: "new@example.com", current_password: password }, session);
-  assert.deepEqual([sent.status, sent.headers.get("location")], [303, "/verify?change=1"], sent.text);
+  assert.deepEqual(
+    [sent.status, sent.headers.get("location")],
+    [303, "/verify?change=1&email=new%40example.com"],
+    sent.text,
+  );
+  const mailbox = await api.get("/verify?change=1&email=new%40example.com", session);
+  assert.match(mailbox.text, /name="email" value="new@example\.com" \/>.*name="code"/);
   const { link, to } = await api.mailed();
   assert.equal(to, "new@example.com");
 
   const unknown = await api.get(link);
   assert.match(unknown.text, /<h1 tabindex="-1">Log in to confirm the address<\/h1>/);
   assert.doesNotMatch(unknown.text, /type="password"|New password/);
-  const login = /href="(\/login\?next=%2Fverify%3Fchange%3D1%26token%3D[\w-]+)">Log in<\/a><\/p>/.exec(
-    unknown.text,
-  )![1]!;
+  const login = /href="(\/login\?next=%2Fverify%3Fchange%3D1%26token%3D[\w-]+)">Log in<\/a>/.exec(unknown.text)![1]!;
   const loggedIn = await api.submit(await api.get(login), { username: ben.email, password });
   assert.deepEqual([loggedIn.status, loggedIn.headers.get("location")], [303, link]);
   const page = await api.get(link, session);
@@ -216,7 +273,7 @@ test("changes the address of a user who confirms it while logged in", async (t) 
 test("asks for the login first if the code of a changed address is entered without one", async (t) => {
   const api = await start(t);
   assert.match((await api.get("/verify?change=1")).text, /Log in to confirm the address/);
-  assert.match((await api.get("/verify")).text, /name="password"/);
+  assert.match((await api.get("/verify")).text, /name="code"/);
 });
 
 test("asks for a password on the page of a sign-up, also if another user is logged in", async (t) => {

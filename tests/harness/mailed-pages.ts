@@ -35,7 +35,7 @@ export interface MailedPages {
     fields: Readonly<Record<string, string>>,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Page>;
-  json(method: string, path: string, body: unknown): Promise<Page>;
+  json(method: string, path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Page>;
   /** Delivers the queued mails, and returns the link and the code of the last one. */
   mailed(): Promise<{ readonly to: string; readonly link: string; readonly code: string }>;
 }
@@ -84,8 +84,8 @@ export async function startMailedPages(
       const body = new URLSearchParams([...hidden, ...Object.entries(fields)].map(([name, value]) => [name, value]));
       return ask(action, { method: "POST", headers: { ...browser, ...type, ...headers }, body: body.toString() });
     },
-    json(method, path, body) {
-      const headers = { "content-type": "application/json", ...basicHeader("admin", adminPassword) };
+    json(method, path, body, as = basicHeader("admin", adminPassword)) {
+      const headers = { "content-type": "application/json", ...as };
       return ask(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     },
     async mailed() {

@@ -19,8 +19,8 @@ after(async () => {
 async function openAs(username: string, password: string, path: string): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   await page.goto(service.address + path);
-  await page.getByLabel("Username or e-mail").fill(username);
-  await page.getByLabel("Password").fill(password);
+  await page.getByLabel("E-mail or username").fill(username);
+  await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(service.address + path);
   return page;
@@ -28,7 +28,7 @@ async function openAs(username: string, password: string, path: string): Promise
 
 async function save(page: Page): Promise<void> {
   const isChange = (response: Response): boolean => response.request().method() === "PATCH";
-  await Promise.all([page.waitForResponse(isChange), page.getByRole("button", { name: "Save login" }).click()]);
+  await Promise.all([page.waitForResponse(isChange), page.getByRole("button", { name: "Save access" }).click()]);
 }
 
 test("creates users by a form and from a file, sets a one-time password, and promotes and deactivates users", async () => {
@@ -72,24 +72,27 @@ test("creates users by a form and from a file, sets a one-time password, and pro
   assert.ok(!(await page.content()).includes(once));
 
   const ann = await openAs("ann@example.com", once, "/users/2/account");
-  await ann.getByLabel("password", { exact: false }).first().fill("quartz lantern 42");
-  await ann.getByLabel("current_password").first().fill(once);
-  await ann.getByRole("button", { name: "Save profile" }).click();
+  await ann.getByText("Change password").click();
+  await ann.getByLabel("New password", { exact: true }).fill("quartz lantern 42");
+  await ann.locator("#password-current_password").fill(once);
+  await ann.getByRole("button", { name: "Save password" }).click();
   await ann.getByRole("button", { name: "Log in" }).waitFor();
-  await ann.getByLabel("Username or e-mail").fill("ann@example.com");
-  await ann.getByLabel("Password").fill("quartz lantern 42");
+  await ann.getByLabel("E-mail or username").fill("ann@example.com");
+  await ann.getByLabel("Password", { exact: true }).fill("quartz lantern 42");
   await ann.getByRole("button", { name: "Log in" }).click();
   await ann.getByRole("heading", { name: "Your account" }).waitFor();
 
   // Ann's logins have changed her account since this page was opened. They cause no conflict.
-  await page.getByLabel("role").selectOption("admin");
+  await page.getByText("Change access").click();
+  await page.getByLabel("Role").selectOption("admin");
   await save(page);
   await ann.goto(`${service.address}/users`);
   assert.equal(await ann.locator("tbody tr").count(), 5);
   await page.goto(`${service.address}/users/2/account`);
-  await page.getByLabel("active").selectOption("false");
+  await page.getByText("Change access").click();
+  await page.getByLabel("May log in").selectOption("false");
   await save(page);
-  await page.getByText("not active").waitFor();
+  await page.locator(".tag", { hasText: "not active" }).waitFor();
   await ann.goto(`${service.address}/users/2/account`);
   await ann.getByRole("button", { name: "Log in" }).waitFor();
 });
@@ -98,23 +101,25 @@ test("creates a key and shows it once, revokes it, and ends the other logins", a
   const page = await openAs("admin", service.password, "/users/1/account");
   const other = await openAs("admin", service.password, "/users/1");
   await page.reload();
-  await page.getByText("Make a key").click();
+  await page.locator("summary", { hasText: "Keys for programs" }).click();
   await page.locator("#key-name").fill("nightly");
-  await page.getByLabel("read", { exact: true }).check();
-  await page.getByRole("button", { name: "Make this key" }).click();
+  await page.getByLabel("read what you may read").check();
+  await page.getByRole("button", { name: "Make a key" }).click();
   const key = await page.locator("#secret-key").innerText();
   const fetchUser = (headers: Record<string, string>) => fetch(`${service.address}/users/1`, { headers });
   assert.equal((await fetchUser({ authorization: `Token ${key}` })).status, 200);
   await page.getByRole("link", { name: "I have copied it" }).click();
-  const row = page.locator("tr", { hasText: "nightly" });
+  const row = page.locator(".lines > li", { hasText: "nightly" });
   await row.waitFor();
   assert.ok(!(await page.content()).includes(key));
-  await row.getByRole("button", { name: "End" }).click();
+  await row.getByRole("button", { name: "Remove nightly" }).click();
+  await row.getByRole("button", { name: "Remove it" }).click();
   await row.waitFor({ state: "detached" });
   assert.equal((await fetchUser({ authorization: `Token ${key}` })).status, 401);
 
-  await page.getByRole("button", { name: "End all others" }).click();
-  await page.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Log out everywhere else" }).click();
+  await page.getByRole("button", { name: "Log out the others" }).click();
+  await page.getByRole("button", { name: "Log out everywhere else" }).waitFor({ state: "detached" });
   await other.reload();
   await other.getByRole("button", { name: "Log in" }).waitFor();
 });
@@ -132,14 +137,15 @@ test("lets the second of two editors of an account choose a value, and keeps the
   const key = page.locator("#key-name");
 
   await name.fill("Typed and not sent");
-  await page.getByText("Make a key").click();
+  await page.locator("summary", { hasText: "Keys for programs" }).click();
   await key.fill("not made yet");
+  await page.getByText("Change it", { exact: true }).click();
   await page.locator("#login-username").fill("");
-  await page.getByRole("button", { name: "Save login" }).click();
-  await page.getByRole("alert").waitFor();
-  await page.getByLabel("username").fill("gustav");
+  await page.getByRole("button", { name: "Save username" }).click();
+  await page.getByRole("alert").first().waitFor();
+  await page.getByLabel("Username").fill("gustav");
   await send("PATCH", `${path}/account`, { username: "gus" });
-  await page.getByRole("button", { name: "Send again" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { name: "Someone saved before you" }).waitFor();
   await page.getByRole("radio", { name: "gustav" }).check();
   await page.getByRole("button", { name: "Save my choice" }).click();
@@ -147,17 +153,19 @@ test("lets the second of two editors of an account choose a value, and keeps the
   assert.equal(await name.inputValue(), "Typed and not sent");
   assert.equal(await key.inputValue(), "not made yet");
 
-  await page.locator("#profile-password").fill("quartz lantern 42");
-  await page.locator("#profile-email").fill("no mailbox");
-  await page.getByRole("button", { name: "Save profile" }).click();
-  await page.getByRole("alert").waitFor();
-  assert.equal(await page.getByLabel("password", { exact: false }).first().inputValue(), "quartz lantern 42");
-  await page.getByLabel("email").fill("gustav@example.com");
-  await page.getByRole("button", { name: "Send again" }).click();
+  await page.getByText("Change password").click();
+  await page.locator("#password-password").fill("amber");
+  await page.getByText("Change e-mail").click();
+  await page.locator("#email-email").fill("no mailbox");
+  await page.getByRole("button", { name: "Save e-mail" }).click();
+  await page.getByRole("alert").first().waitFor();
+  assert.equal(await page.getByLabel("New e-mail").inputValue(), "no mailbox");
+  await page.getByLabel("New e-mail").fill("gustav@example.com");
+  await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { name: "The account of gustav" }).waitFor();
   assert.equal(await name.inputValue(), "Typed and not sent");
-  await page.getByRole("button", { name: "Make this key" }).click();
+  await page.getByRole("button", { name: "Make a key" }).click();
   await page.getByRole("link", { name: "I have copied it" }).click();
-  await page.locator("tr", { hasText: "not made yet" }).waitFor();
+  await page.locator(".lines > li", { hasText: "not made yet" }).waitFor({ state: "attached" });
   assert.equal(await key.inputValue(), "");
 });

@@ -78,8 +78,8 @@ async function open(
 
 async function logIn(page: Page, path = "/"): Promise<void> {
   await page.goto(`${service.address}/api/session/`);
-  await page.getByLabel("Username or e-mail").fill("admin");
-  await page.getByLabel("Password").fill(service.password);
+  await page.getByLabel("E-mail or username").fill("admin");
+  await page.getByLabel("Password", { exact: true }).fill(service.password);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(`${service.address}/`);
   if (path !== "/") await page.goto(service.address + path);
@@ -186,11 +186,11 @@ test("reads, logs in and logs out without a script", async () => {
   const { page } = opened;
 
   await page.goto(`${service.address}/orders?status=open`);
-  await page.getByLabel("Username or e-mail").fill("admin");
-  await page.getByLabel("Password").fill("wrong");
+  await page.getByLabel("E-mail or username").fill("admin");
+  await page.getByLabel("Password", { exact: true }).fill("wrong");
   await page.getByRole("button", { name: "Log in" }).click();
-  assert.equal(await page.getByLabel("Username or e-mail").inputValue(), "admin");
-  await page.getByLabel("Password").fill(service.password);
+  assert.equal(await page.getByLabel("E-mail or username").inputValue(), "admin");
+  await page.getByLabel("Password", { exact: true }).fill(service.password);
   await page.getByRole("button", { name: "Log in" }).click();
 
   assert.equal(page.url(), `${service.address}/orders?status=open`);
@@ -209,7 +209,7 @@ test("reads, logs in and logs out without a script", async () => {
   await page.getByRole("button", { name: "Log out" }).click();
   await page.waitForURL(`${service.address}/`);
   await page.goto(`${service.address}/orders`);
-  await page.getByRole("heading", { name: "Log in to see this" }).waitFor();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
 });
 
 test("creates, changes and deletes a record by keyboard alone", async () => {
@@ -337,7 +337,7 @@ test("requests a page again before Back shows it, so that it shows nothing of a 
   await page.waitForURL(`${service.address}/`);
 
   await page.goBack({ waitUntil: "commit" });
-  await page.getByRole("heading", { name: "Log in to see this" }).waitFor();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
 
   assert.equal(page.url(), `${service.address}/users/1`);
   assert.equal(await isMarked(), false);

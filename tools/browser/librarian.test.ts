@@ -48,9 +48,9 @@ async function openAsLea() {
   const { page, complaints } = await openPage(context, `${service.address}/api/session/`);
   const received: Promise<string>[] = [];
   page.on("response", (response) => received.push(response.text().catch(() => "")));
-  await page.getByLabel("Username or e-mail").fill("lea@example.com");
-  await page.getByLabel("Password").fill(password);
-  await page.getByLabel("Password").press("Enter");
+  await page.getByLabel("E-mail or username").fill("lea@example.com");
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByLabel("Password", { exact: true }).press("Enter");
   await page.waitForURL(`${service.address}/`);
   // The page that asks for the login is a refusal (401).
   complaints.length = 0;

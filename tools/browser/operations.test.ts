@@ -209,8 +209,8 @@ for (const [name, handOf] of [
     const complaints: string[] = [];
     const hand = handOf(page);
     await page.goto(`${service.address}/api/session/`);
-    await hand.type(page.getByLabel("Username or e-mail"), "admin");
-    await hand.type(page.getByLabel("Password"), service.password);
+    await hand.type(page.getByLabel("E-mail or username"), "admin");
+    await hand.type(page.getByLabel("Password", { exact: true }), service.password);
     await hand.choose(page.getByRole("button", { name: "Log in" }));
     await page.waitForURL(`${service.address}/`);
     // Listens only now, because the browser has logged the 401 of the login page.

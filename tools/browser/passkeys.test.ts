@@ -62,8 +62,8 @@ async function open(path: string, of = service): Promise<Opened> {
 }
 
 async function logInByPassword(page: Page, username: string, password: string): Promise<void> {
-  await page.getByLabel("Username or e-mail").fill(username);
-  await page.getByLabel("Password").fill(password);
+  await page.getByLabel("E-mail or username").fill(username);
+  await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
 }
 
@@ -91,15 +91,15 @@ const PASSWORD = "quartz lantern 42";
 async function addPasskey(page: Page, email: string, account: string): Promise<void> {
   await logInByPassword(page, email, PASSWORD);
   await page.getByRole("heading", { name: "Your account" }).waitFor();
-  await page.getByText("Add a passkey").click();
+  await page.locator("summary", { hasText: "Add a passkey" }).click();
   await page.locator("#passkey-label").fill("Laptop");
   await page.getByRole("button", { name: "Add the passkey" }).click();
   await page.getByRole("button", { name: "Create the passkey" }).click();
   await page.getByRole("heading", { name: "Your recovery codes" }).waitFor();
   assert.equal((await page.locator("#codes").innerText()).trim().split("\n").length, 10);
-  await page.getByRole("link", { name: "I have saved them" }).click();
+  await page.getByRole("link", { name: "I have stored them" }).click();
   await page.waitForURL(here(service) + account);
-  await page.locator("tr", { hasText: "Laptop" }).waitFor();
+  await page.locator(".lines > li", { hasText: "Laptop" }).waitFor();
 }
 
 const session = (page: Page) =>
@@ -117,14 +117,14 @@ test("adds a passkey on the account page, and logs in with it without a username
 
   await logOut(page);
   await page.goto(`${here(service)}/login?next=/orders?status=open`);
-  await page.getByRole("button", { name: "Log in with a passkey" }).click();
+  await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.waitForURL(`${here(service)}/orders?status=open`);
   assert.deepEqual((await session(page)).amr, ["hwk"]);
   assert.equal((await session(page)).level, 2);
   // The login loads the whole page again, even if the address stays the same.
   await logOut(page);
   await page.goto(`${here(service)}/orders`);
-  await page.getByRole("button", { name: "Log in with a passkey" }).click();
+  await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.locator("details.menu.end", { hasText: "ann@example.com" }).waitFor();
   assert.deepEqual(complaints, []);
 });
@@ -151,19 +151,20 @@ test("says why a passkey does not work, and offers the other ways to log in", as
   await using opened = await open(`/login?next=${cleo.account}`);
   const { page, complaints, refusesUser } = opened;
   const alert = page.getByRole("alert");
-  await page.getByRole("button", { name: "Log in with a passkey" }).click();
+  await page.getByRole("button", { name: "Use a passkey" }).click();
   assert.match(await alert.innerText(), /The passkey was not used/);
   assert.ok(await alert.evaluate((each) => each === document.activeElement));
 
   await addPasskey(page, cleo.email, cleo.account);
-  await page.locator("tr", { hasText: "Laptop" }).getByRole("button", { name: "Remove" }).click();
-  await page.locator("tr", { hasText: "Laptop" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Remove Laptop" }).click();
+  await page.getByRole("button", { name: "Remove it" }).click();
+  await page.locator(".lines > li", { hasText: "Laptop" }).waitFor({ state: "detached" });
   await logOut(page);
   await page.goto(`${here(service)}/login`);
-  await page.getByRole("button", { name: "Log in with a passkey" }).click();
+  await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByText("This passkey was not accepted").waitFor();
   await refusesUser();
-  await page.getByRole("button", { name: "Log in with a passkey" }).click();
+  await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByText("The passkey was not used").waitFor();
   await logInByPassword(page, cleo.email, PASSWORD);
   await page.waitForURL(`${here(service)}/`);
@@ -178,13 +179,13 @@ test("asks for a passkey when a form needs a recent login, and then sends the ty
   service.turn(601);
   await page.reload();
 
-  await page.getByText("Make a key").click();
+  await page.locator("summary", { hasText: "Keys for programs" }).click();
   await page.locator("#key-name").fill("typed and not sent");
-  await page.locator("#profile-name").fill("Dora Lee");
-  await page.locator("#profile-password").fill("amber lantern 43");
-  await page.getByRole("button", { name: "Save profile" }).click();
+  await page.getByText("Change password").click();
+  await page.locator("#password-password").fill("amber lantern 43");
+  await page.getByRole("button", { name: "Save password" }).click();
   await page.getByRole("heading", { name: "Confirm that it is you" }).waitFor();
-  await page.getByRole("button", { name: "Confirm with a passkey" }).click();
+  await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByRole("button", { name: "Log in", exact: true }).waitFor();
   assert.deepEqual(service.answers.filter((each) => /^(?:PATCH|POST \/api\/login\/)/.test(each)).slice(-4), [
     `PATCH ${dora.account.replace("/account", "")} 401 confirmation_required`,
@@ -196,7 +197,6 @@ test("asks for a passkey when a form needs a recent login, and then sends the ty
   await logInByPassword(page, dora.email, "amber lantern 43");
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.locator("#profile-name").waitFor();
-  assert.equal(await page.locator("#profile-name").inputValue(), "Dora Lee");
   assert.deepEqual(complaints, []);
 });
 
@@ -214,10 +214,10 @@ test("keeps the typed values while the user confirms with a password", async () 
   await page.getByLabel("title").fill("Emma");
   await page.getByLabel("isbn").fill("9780141439587");
   await page.getByRole("button", { name: /^Add/ }).click();
-  await page.getByLabel("Password").fill("wrong");
+  await page.getByLabel("Password", { exact: true }).fill("wrong");
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByText("Wrong password.").waitFor();
-  await page.getByLabel("Password").fill(own.password);
+  await page.getByLabel("Password", { exact: true }).fill(own.password);
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.waitForURL(`${here(own)}/books/1`);
   await page.getByText("9780141439587").first().waitFor();
@@ -232,7 +232,7 @@ test("lets an administrator without the required factor add a passkey during the
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("button", { name: "Create the passkey" }).click();
   await page.getByRole("heading", { name: "Your recovery codes" }).waitFor();
-  await page.getByRole("link", { name: "I have saved them" }).click();
+  await page.getByRole("link", { name: "I have stored them" }).click();
   await page.waitForURL(`${here(strict)}/orders`);
   assert.equal((await session(page)).level, 2);
   assert.deepEqual(complaints, []);
@@ -241,9 +241,9 @@ test("lets an administrator without the required factor add a passkey during the
 test("links from a loopback address to localhost for a login with a passkey", async () => {
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${service.address}/login?next=/orders`);
-  assert.equal(await page.getByRole("button", { name: "Log in with a passkey" }).count(), 0);
-  await page.getByRole("link", { name: "Log in with a passkey at localhost" }).click();
+  assert.equal(await page.getByRole("button", { name: "Use a passkey" }).count(), 0);
+  await page.getByRole("link", { name: "Use a passkey at localhost" }).click();
   await page.waitForURL(`${here(service)}/login?next=%2Forders`);
-  await page.getByRole("button", { name: "Log in with a passkey" }).waitFor();
+  await page.getByRole("button", { name: "Use a passkey" }).waitFor();
   await page.context().close();
 });

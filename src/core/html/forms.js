@@ -65,7 +65,9 @@ const valueOf = ({ value, dataset }) => (dataset.line === undefined ? value : va
 /** Returns the ids and words that are selected, and those that were typed. */
 const chosenIn = (fields, type) =>
   fields
-    .flatMap(({ type, checked, value }) => (type !== "checkbox" ? value.split(/[\s,]+/) : checked ? [value] : []))
+    .flatMap(({ type, checked, value }) =>
+      ["checkbox", "radio"].includes(type) ? (checked ? [value] : []) : value.split(/[\s,]+/),
+    )
     .filter((each, at, those) => each && those.indexOf(each) === at)
     .map((each) => read(each, type));
 
@@ -88,6 +90,8 @@ const asWritten = (_, value, { source } = {}) =>
  */
 const read = (text, type) => {
   if (text === "" && type.includes("null")) return null;
+  // The day on which something ends, as the time at which the day begins.
+  if (type.startsWith("day")) return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   if (type.startsWith("integer")) return /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text;
   if (type.startsWith("number")) return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
   if (type.startsWith("boolean")) return text === "true" ? true : text === "false" ? false : text;
@@ -184,7 +188,8 @@ const sendPaused = () => {
 /* Forms with typed input that are not sent when another form is sent. Each replaces the empty form in the next page
    that contains it. */
 const waiting = new Map();
-const placeOf = ({ dataset }) => `${dataset.raw ?? ""} ${dataset.method ?? "import"} ${dataset.path}`;
+const placeOf = (form) =>
+  [form.dataset.raw, form.dataset.method ?? "import", form.dataset.path, form.ariaLabel].join(" ");
 const isTyped = (form) =>
   one("[data-several][data-again]", form) || all("input:not([type=hidden]), select, textarea", form).some(isChanged);
 const replace = (page, sent) => {

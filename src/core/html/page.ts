@@ -62,10 +62,14 @@ export function writePage(parts: PageParts): string {
 <main id="main"${looks === undefined ? "" : html` class="${looks}"`} tabindex="-1">
 ${parts.crumbs.length === 0 ? "" : html`<nav class="crumbs" aria-label="You are in"><ol>${drawLinks(parts, parts.crumbs)}</ol></nav>`}${main}
 </main>
-<footer class="foot">
+${
+  foot === undefined
+    ? ""
+    : html`<footer class="foot">
   <p>${parts.service}${hasKeys ? html` <span data-js hidden>· <button class="btn link small" type="button" popovertarget="keys">Keyboard</button></span>` : ""}</p>
   ${foot}
-</footer>
+</footer>`
+}
 ${hasKeys ? keys : ""}`,
   );
 }

@@ -25,7 +25,7 @@ import { drawList } from "./pages/list-page.ts";
 import { drawIdentityStart } from "./pages/login-lists.ts";
 import { drawLoginPage } from "./pages/login-page.ts";
 import { drawForgot, drawReset, drawSignup, drawVerify } from "./pages/mail-pages.ts";
-import { CONFIRM_PATH, drawFactor } from "./pages/new-factor-page.ts";
+import { CONFIRM_PATH, RECOVERY_PATH, drawFactor } from "./pages/new-factor-page.ts";
 import { drawPlain } from "./pages/plain-page.ts";
 import { drawProblem } from "./pages/problem-page.ts";
 import { drawRecord } from "./pages/record-page.ts";
@@ -88,7 +88,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           [`${LOGIN_PATH}confirm/`]: drawFactor,
           "/users/{id}/identities": drawIdentityStart,
           "/users/{id}/factors": drawFactor,
-          "/users/{id}/factors/recovery": drawFactor,
+          [RECOVERY_PATH]: drawFactor,
           [CONFIRM_PATH]: drawFactor,
           ...templates,
         },

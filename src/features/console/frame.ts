@@ -3,7 +3,7 @@ import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
 import { writeCard, writePage, type PageLink } from "../../core/html/page.ts";
 import type { View } from "../../http/request/view.ts";
 import { readTarget } from "./addresses.ts";
-import { hasLoginMethods, SESSION_PATH, USERS_PATH } from "./login-methods.ts";
+import { hasLoginMethods, PASSKEY_PATH, SESSION_PATH, USERS_PATH } from "./login-methods.ts";
 import { askedPath, isReadable, isServed, splitPath } from "./paths.ts";
 import { nameMany, resolveAddress, type Asset, type Drawn, type Site } from "./site.ts";
 import { drawStrip } from "./strip.ts";
@@ -17,7 +17,14 @@ export const ACCOUNT_PATH = "/users/{id}/account";
  * lists and the caller, and a foot.
  */
 export async function writeFramed(site: Site, view: View, drawn: Drawn, requestId?: string): Promise<string> {
-  const { title, main, card, narrow = false, hasStrip = !isAccountPage(site, view) } = drawn;
+  const {
+    title,
+    main,
+    card,
+    narrow = false,
+    looks = narrow ? "narrow" : undefined,
+    hasStrip = !isAccountPage(site, view),
+  } = drawn;
   const common = {
     title,
     service: site.title,
@@ -33,15 +40,18 @@ export async function writeFramed(site: Site, view: View, drawn: Drawn, requestI
   }
   const links = await collectLists(site, view);
   const scripts: readonly Asset[] = ["script", "forms", "developer"];
-  const hasPasskeys = main.toString().includes(" data-passkey=");
+  // A form of any page may lead to a confirmation by passkey, which the script shows in place of the page.
+  const hasPasskeys = isServed(site, PASSKEY_PATH, "POST");
   return writePage({
     ...common,
     head: drawHead(site, ["style", "developerStyle"], hasPasskeys ? [...scripts, "passkeys"] : scripts),
     nav: { label: "Contents", links },
     who: await drawWho(site, view),
-    crumbs: collectCrumbs(site, view),
-    ...(narrow ? { looks: "narrow" as const } : {}),
-    foot: hasStrip ? html`${drawStrip(site, view, requestId)}${needsScript}` : needsScript,
+    crumbs: looks === "settings" ? [] : collectCrumbs(site, view),
+    ...(looks === undefined ? {} : { looks }),
+    ...(looks === "settings"
+      ? { hasKeys: false }
+      : { foot: hasStrip ? html`${drawStrip(site, view, requestId)}${needsScript}` : needsScript }),
   });
 }
 

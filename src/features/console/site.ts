@@ -69,6 +69,8 @@ export interface Drawn {
   readonly main: Markup;
   /** True for a narrow column, which is better for forms and texts. */
   readonly narrow?: boolean;
+  /** `settings` for sections with their titles beside them. */
+  readonly looks?: "narrow" | "settings";
   /** False for a page without the fold for developers. Default: true, except on the pages of accounts. */
   readonly hasStrip?: boolean;
   /** Set for a card: a page of one form or one sentence, without bar and fold. */

@@ -63,6 +63,25 @@ function showTime(value: string): Markup {
   return html`<time datetime="${value}">${timeText(value)}</time>`;
 }
 
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
+
+/** Shows the day of a time for people: `31 Jan 2026`. The script of the page writes it as the reader does. */
+export function showDay(value: string): Markup {
+  const [day = ""] = value.split("T", 1);
+  return html`<time datetime="${day}">${dayText(day)}</time>`;
+}
+
+/** Shows a time for people: `31 Jan 2026, 09:30 UTC`. The script of the page shows how long ago it was. */
+export function showAgo(value: string): Markup {
+  const [day = "", time = ""] = value.split("T", 2);
+  return html`<time datetime="${value}" data-ago>${dayText(day)}, ${time.slice(0, 5)} UTC</time>`;
+}
+
+function dayText(day: string): string {
+  const [year = "", month = "", date = ""] = day.split("-");
+  return `${Number(date)} ${months[Number(month) - 1] ?? month} ${year}`;
+}
+
 /** Formats a time: `2026-01-31 09:30:00 UTC`. */
 export function timeText(value: string): string {
   return value.replace(/^(\S+)T(\d\d:\d\d:\d\d).*Z$/, "$1 $2 UTC");

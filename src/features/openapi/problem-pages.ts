@@ -105,7 +105,7 @@ function still(
   );
   const of = { service, basePath, root, ...(logo === undefined ? {} : { logo }) };
   const nav = docsNav("/problems");
-  return { html: writePage({ ...parts, ...of, looks: "narrow", head, nav, hasKeys: false }), policy };
+  return { html: writePage({ ...parts, ...of, looks: "narrow", head, nav, foot: "", hasKeys: false }), policy };
 }
 
 const policy =

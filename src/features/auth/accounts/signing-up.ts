@@ -34,8 +34,8 @@ export function deferSignUps(parts: AccountsParts, administered: readonly string
       const isForm = body?.mediaType === formType;
       if (isForm) requireSameSite(call, parts.ownOrigins);
       // The fields of the view are a part of the declared ones.
-      await signUp(parts, context, resource as Users, administered);
-      return accepted(parts, context, isForm);
+      const address = await signUp(parts, context, resource as Users, administered);
+      return accepted(parts, context, isForm, address);
     },
   };
 }
@@ -46,18 +46,21 @@ function requireSafe(context: Context): void {
   context.requireSameSite();
 }
 
-function accepted({ verifyPage }: AccountsParts, context: Context, isForm: boolean): Reply {
+/** The next page of a form gets the address, so that it is typed once. */
+function accepted({ verifyPage }: AccountsParts, context: Context, isForm: boolean, email: string): Reply {
+  const page = `${context.at(verifyPage())}?${new URLSearchParams({ email }).toString()}`;
   if (isForm && prefersAny(context, ["text/html"]))
-    return { status: 303, cache: "no-store", headers: [["Location", context.at(verifyPage())]] };
+    return { status: 303, cache: "no-store", headers: [["Location", page]] };
   return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "sign_up" } };
 }
 
+/** Sends the mail of a sign-up. Returns its address. */
 async function signUp(
   parts: AccountsParts,
   context: Context,
   resource: Users,
   administered: readonly string[],
-): Promise<void> {
+): Promise<string> {
   await requireMayProbe(parts, context);
   const { values, transient } = requireDraft(resource, context, { id: null, current: null });
   const later = (["password", "username"] as const).filter((name) => transient[name] !== undefined);
@@ -70,6 +73,7 @@ async function signUp(
     await parts.verifier.current!.signUp(context, newcomer);
     return { counts: true, result: undefined };
   });
+  return email;
 }
 
 /**

@@ -156,7 +156,8 @@ async function completeLogin(parts: GateParts, context: Context): Promise<Reply>
   } catch (error) {
     if (!(error instanceof Problem) || !(await waitsForFactor(parts, context, pending))) throw error;
     const wrong = error.code === "invalid_credentials" ? ({ wrong: "code" } as const) : {};
-    return redirectToFactorPage(context, parts.factorPage(), error, { next: location, ...wrong });
+    const way = factor === "recovery" ? ({ way: "recovery" } as const) : {};
+    return redirectToFactorPage(context, parts.factorPage(), error, { next: location, ...way, ...wrong });
   }
 }
 

@@ -11,7 +11,7 @@ export function redirectToFactorPage(
   context: Context,
   page: string | null,
   error: unknown,
-  query: { readonly next: string; readonly wrong?: "code" },
+  query: { readonly next: string; readonly wrong?: "code"; readonly way?: "recovery" },
 ): Reply {
   if (!(error instanceof Problem) || page === null) throw error;
   if (error.code !== (query.wrong === undefined ? "factor_required" : "invalid_credentials")) throw error;

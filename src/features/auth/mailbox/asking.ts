@@ -88,7 +88,7 @@ export function mailEndpoint({ path, summary, tag, users, purpose, host }: MailE
       requireOwnForm(context, host.ownOrigins);
       const { values } = requireDraft(mailRequest, context, { id: null, current: null });
       await purpose.send(context, await findRecipient(host, users, values.email));
-      return accepted(context, values.next);
+      return accepted(context, values.next, values.email);
     },
   });
 }
@@ -128,10 +128,19 @@ const asked = defineResponse({ name: "mail_request", fields: {} });
 /** The responses of an endpoint that sends a mail. */
 export const mailResponses = { 202: asked, 303: null } as const;
 
-/** Returns the answer to a request for a mail. */
-export function accepted(context: Context, next: string | null): ReplyTo<typeof mailResponses> {
-  if (prefersRedirect(context)) return redirect(wayBack(context, next));
+/** Returns the answer to a request for a mail. The next page of a form gets the address, so that it is typed once. */
+export function accepted(context: Context, next: string | null, address?: string): ReplyTo<typeof mailResponses> {
+  if (prefersRedirect(context)) return redirect(withAddress(wayBack(context, next), address));
   return asked.reply(202, {}, { cache: "no-store" });
+}
+
+/** Returns a path of this service with the address that the form of the last page had. */
+export function withAddress(path: string, address: string | undefined): string {
+  if (address === undefined) return path;
+  const [page = "", query = ""] = path.split("?", 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set("email", address);
+  return `${page}?${parameters.toString()}`;
 }
 
 /** Returns the answer to the form of a page. `next` is a path of the service. */

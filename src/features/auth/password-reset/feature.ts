@@ -1,7 +1,9 @@
 import type { Reply } from "../../../core/call/call.ts";
+import { isObject } from "../../../core/checking/members.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/endpoint.ts";
+import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
 import type { Context } from "../../../http/request/exchange.ts";
@@ -34,6 +36,12 @@ const newPassword = defineResource({
     end_keys: boolean({ optional: true, description: "`false`: the API token and the keys stay valid." }),
     next: nextField,
   },
+});
+
+/** A form without a password. */
+const codeAlone = defineResource({
+  name: "reset_code",
+  fields: { ...proofFields, end_keys: boolean({ optional: true }), next: nextField },
 });
 
 /**
@@ -117,8 +125,20 @@ interface ResetParts {
   readonly ownOrigins: readonly string[];
 }
 
+/**
+ * Checks the code of a form that has no password yet, so that the page asks for the password only after a right code.
+ * A right code is not used up: the draft then requires the password.
+ */
+async function requireProofOfPage(purpose: Purpose, context: Context): Promise<void> {
+  const { body } = context;
+  if (body?.mediaType !== formType || !isObject(body.value) || Object.hasOwn(body.value, "password")) return;
+  const { values } = requireDraft(codeAlone, context, { id: null, current: null });
+  await purpose.redeem(context, requireGivenProof(values));
+}
+
 async function confirm({ changing, purpose, ownOrigins }: ResetParts, context: Context): Promise<Reply> {
   requireOwnForm(context, ownOrigins);
+  await requireProofOfPage(purpose, context);
   const { values } = requireDraft(newPassword, context, { id: null, current: null });
   const proof = await purpose.redeem(context, requireGivenProof(values));
   if (proof.user === null) throw problem("invalid_link");

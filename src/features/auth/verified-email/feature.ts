@@ -4,7 +4,7 @@ import type { Context } from "../../../http/request/exchange.ts";
 import type { Mailbox } from "../mailbox/contract.ts";
 import type { AccountsFeature } from "../people/people.ts";
 import { confirmEndpoint } from "./confirming.ts";
-import { emailPurposes, notices, storedNewcomer, type EmailPurposes } from "./purposes.ts";
+import { emailPurposes, notices, readNewcomer, storedNewcomer, type EmailPurposes } from "./purposes.ts";
 import { requestEndpoints } from "./requesting.ts";
 
 /**
@@ -66,7 +66,10 @@ async function findUser(
   token: string,
 ): Promise<LinkUser | null> {
   const newcomer = await signUp.find(context, { token });
-  if (newcomer !== null) return { username: newcomer.address, isNew: true };
+  if (newcomer !== null) {
+    const { name } = readNewcomer(newcomer.address, newcomer.data);
+    return { username: newcomer.address, isNew: true, name };
+  }
   const account = (await invitation.find(context, { token }))?.user ?? null;
   // An invitation no longer counts if the user has a password.
   return account === null || account.passwordHash !== null ? null : { username: account.username, isNew: false };

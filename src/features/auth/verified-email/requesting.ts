@@ -114,7 +114,7 @@ async function requestChange(parts: EmailParts, context: Context) {
     data: {},
     ...(isTaken ? { notice: notices.taken } : {}),
   });
-  return accepted(context, values.next);
+  return accepted(context, values.next, values.email);
 }
 
 const noRecord = { id: null, current: null } as const;

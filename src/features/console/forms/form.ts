@@ -6,6 +6,7 @@ import { findLabelField } from "../../../resource/record-labels.ts";
 import { isTooLong } from "../excerpt.ts";
 import { needsScript } from "../parts.ts";
 import { resolveAddress, type Choice, type Choices, type Labels } from "../site.ts";
+import { withShowButton } from "./card-parts.ts";
 import { parseTicked, writeCheckboxes } from "./checkboxes.ts";
 import { collectInputs, type Input } from "./inputs.ts";
 import { writeUsernameField } from "./username-field.ts";
@@ -27,7 +28,7 @@ export interface FormParts {
   /** The mistakes in the sent values. */
   readonly mistakes?: readonly Issue[];
   /** The text of the button. */
-  readonly does: string;
+  readonly does: PageContent;
   /** The style of the button. */
   readonly looks?: string;
   /** The tag of the state to change. */
@@ -40,15 +41,20 @@ export interface FormParts {
   readonly more?: PageContent;
   /** True if the endpoint also takes the form as a browser sends it, without the script. */
   readonly isPlain?: boolean;
-  /** True if its fields are in two columns when there is room. */
-  readonly isWide?: boolean;
+  /** True for the form of a card: without a frame, and with a button of the width of the card. */
+  readonly isCard?: boolean;
+  /** The words for its fields, by name. With it, the form is for people: it shows no names and no rules of types. */
+  readonly words?: FieldWords;
   /** The prefix of the ids of its fields, for a page with several forms. */
   readonly prefix?: string;
 }
 
+/** The words for fields: the label, and a hint if the control does not show it. */
+export type FieldWords = Readonly<Record<string, readonly [label: string, hint?: string]>>;
+
 /** Writes a form for an offer. Only the script can send it, except if the endpoint accepts forms (`isPlain`). */
 export function writeForm(parts: FormParts): Markup {
-  const { view, offer, only, mistakes = [], does, note, more, looks = "main", isPlain = false } = parts;
+  const { view, offer, only, mistakes = [], does, note, more, looks = "main", isPlain = false, isCard = false } = parts;
   const plain = isPlain ? html` method="post" action="${resolveAddress(view, offer.path)}"` : "";
   const inputs = collectInputs(offer).filter(({ name }) => only?.includes(name) ?? true);
   const fields = inputs.map((input) =>
@@ -59,9 +65,10 @@ export function writeForm(parts: FormParts): Markup {
     }),
   );
   const needsUsername = inputs.some(({ isSecret }) => isSecret) && !inputs.some(({ name }) => name === "username");
-  return html`<form class="${inputs.length === 0 ? "" : "panel form"}" ${writeAttributes(parts)}${plain} novalidate>
-    ${needsUsername ? writeUsernameField(view) : ""}${parts.isWide === true ? html`<div class="duo">${fields}</div>` : fields}${more}
-    <div class="row"${isPlain ? "" : html` data-js hidden`}><button class="btn ${looks}">${does}</button>${note}</div>
+  const classes = isCard || parts.words !== undefined ? "form" : inputs.length === 0 ? "" : "panel form";
+  return html`<form class="${classes}"${parts.words === undefined ? "" : html` aria-label="${typeof does === "string" ? does : ""}"`} ${writeAttributes(parts)}${plain} novalidate>
+    ${needsUsername ? writeUsernameField(view) : ""}${fields}${more}
+    <div class="row"${isPlain ? "" : html` data-js hidden`}><button class="btn ${looks}${isCard ? " wide" : ""}">${does}</button>${note}</div>
     ${isPlain ? "" : needsScript}
   </form>`;
 }
@@ -92,7 +99,10 @@ export function writeAttributes({ view, offer, tag, next }: Omit<FormParts, "doe
   }${resource === null ? html` data-stay` : ""}`;
 }
 
-type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "prefix" | "choices" | "labels"> &
+type FieldParts = Pick<
+  FormParts,
+  "values" | "mistakes" | "offer" | "again" | "prefix" | "choices" | "labels" | "words"
+> &
   Partial<Pick<FormParts, "view">> & { readonly autocomplete?: string };
 
 /** Writes one field: its name, its input, its mistakes and its rule. */
@@ -100,12 +110,17 @@ export function writeField(input: Input, parts: FieldParts): Markup {
   const { values = {}, mistakes = [], again = [], offer, prefix = "field" } = parts;
   const { name, type, isNeeded, isUnseen, checkboxes } = input;
   const ticked = checkboxes === null ? null : parseTicked(values[name]);
-  const rule = checkboxes !== null && ticked === null ? `${input.rule}, as a JSON array` : input.rule;
+  const [label, hint] = parts.words?.[name] ?? [input.label, input.description];
+  const isForPeople = parts.words !== undefined;
+  const usual = checkboxes !== null && ticked === null ? `${input.rule}, as a JSON array` : input.rule;
+  const rule = isForPeople ? (hint ?? "") : usual;
   const id = `${prefix}-${name}`;
   const wrong = mistakes.map(({ detail }, at) => html`<span class="wrong" id="${id}-wrong-${at}">${detail}</span> `);
   const described = [...mistakes.map((_, at) => `${id}-wrong-${at}`), ...(rule === "" ? [] : [`${id}-rule`])];
   const behind = html`${wrong}${rule === "" ? "" : html`<span class="rule" id="${id}-rule">${rule}</span>`}`;
-  const legend = html`${name}${writeHint(input, offer.method)}`;
+  const legend = isForPeople
+    ? html`${label}${isNeeded || offer.method === "PATCH" ? "" : html` <span class="opt">(optional)</span>`}`
+    : html`${name}${writeHint(input, offer.method)}`;
   const common = html` id="${id}"${
     described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`
   }${again.includes(name) ? html` data-again` : ""}`;
@@ -122,6 +137,10 @@ export function writeField(input: Input, parts: FieldParts): Markup {
   const about = html`${common} name="${name}" data-type="${type}"${isNeeded && !isUnseen ? html` required` : ""}${
     mistakes.length === 0 ? "" : html` aria-invalid="true"`
   }${writeChoiceAttributes(name, parts)}`;
+  if (isForPeople) {
+    const shown = writeInput(input, about, values[name], parts.autocomplete, id);
+    return html`<div class="field"><label for="${id}">${legend}</label>${rule === "" ? "" : html`<p class="hint" id="${id}-rule">${rule}</p>`}${wrong}${shown}</div> `;
+  }
   return html`<p class="field">
     <label for="${id}">${legend}</label>
     ${writeInput(input, about, values[name], parts.autocomplete)} ${behind}
@@ -160,10 +179,10 @@ function writeHint({ name, isNeeded, isUnseen, isSecret }: Input, method: string
   return html` <span class="opt">${isSecret || name === "username" ? "only to change it" : "may be left out"}</span>`;
 }
 
-function writeInput(input: Input, about: Markup, value: unknown, autocomplete = "off"): Markup {
+function writeInput(input: Input, about: Markup, value: unknown, autocomplete = "off", shownBy?: string): Markup {
   const { name, type, choices, isSecret, help } = input;
   if (isTooLong(value)) return html`<span${about} class="dim">It is too long to be changed on a page.</span>`;
-  if (choices !== null) return writeSelect(input, choices, about, value);
+  if (choices !== null) return writeSelect(input, choices, about, value, shownBy !== undefined);
   const text = value === null || value === undefined ? "" : input.formatValue(value);
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;
   // A single-line input cannot show several lines. A browser drops a line break at the start of a `textarea`, so one is
@@ -171,8 +190,10 @@ function writeInput(input: Input, about: Markup, value: unknown, autocomplete = 
   const isLong = input.long !== null && autocomplete !== "username";
   if (!isSecret && (isLong || /[\r\n]/.test(text)))
     return html`<textarea${about}${input.long === "wrapped" ? html` data-line` : ""} rows="${rowsFor(text)}" dir="auto">${"\n"}${text}</textarea>`;
-  if (isSecret)
-    return html`<input${about} type="password" autocomplete="${name === "password" ? "new-password" : "current-password"}">`;
+  if (isSecret) {
+    const attributes = html`${about} type="password" autocomplete="${name === "password" ? "new-password" : "current-password"}"`;
+    return shownBy === undefined ? html`<input${attributes}>` : withShowButton(shownBy, html`<input${attributes}>`);
+  }
   return html`<input${about}${help} value="${text}" dir="auto" autocomplete="${autocomplete}">`;
 }
 
@@ -181,10 +202,20 @@ function rowsFor(text: string): number {
   return Math.min(Math.max(text.split("\n").length + Math.ceil(text.length / 80), 3), 16);
 }
 
-function writeSelect(input: Input, choices: readonly unknown[], about: Markup, value: unknown): Markup {
+function writeSelect(
+  input: Input,
+  choices: readonly unknown[],
+  about: Markup,
+  value: unknown,
+  isForPeople: boolean,
+): Markup {
   const isOpen = value === null || value === undefined;
   const empty = input.isNeeded && !isOpen ? "" : html`<option value="" ${isOpen ? selected : ""}></option>`;
-  const options = choices.map((each) => html`<option${each === value ? selected : ""}>${String(each)}</option>`);
+  const options = choices.map((each) =>
+    isForPeople && typeof each === "boolean"
+      ? html`<option value="${String(each)}"${each === value ? selected : ""}>${each ? "Yes" : "No"}</option>`
+      : html`<option${each === value ? selected : ""}>${String(each)}</option>`,
+  );
   // A sent value that is not among the choices is shown too.
   const strange = isOpen || choices.includes(value) ? "" : html`<option${selected}>${String(value)}</option>`;
   return html`<select${about}>${empty}${options}${strange}</select>`;

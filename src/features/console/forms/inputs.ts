@@ -10,6 +10,7 @@ import {
   type Field,
   type Kind,
 } from "../../../resource/declaration/field.ts";
+import { formatTitle } from "../../../resource/record-labels.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { formatInputText } from "../values.ts";
 import { findCheckboxField, parseCheckboxField, type CheckboxField } from "./checkboxes.ts";
@@ -18,6 +19,10 @@ import { describeRule, ruleOfSchema } from "./rules.ts";
 /** One input of a form, from any kind of declaration. */
 export interface Input {
   readonly name: string;
+  /** The words for people: the declared label, or the name made readable. */
+  readonly label: string;
+  /** The author's description. Undefined if there is none. */
+  readonly description: string | undefined;
   /**
    * How the script reads its text: `text`, `integer`, `number`, `boolean` or `json`. Followed by ` null` if an empty
    * text is null.
@@ -69,6 +74,8 @@ function inputOfField(name: string, field: Field, method: string): Input {
   const choices = kind.column.type === "boolean" ? [true, false] : kind.schema["enum"];
   return {
     name,
+    label: field.options.label ?? formatTitle(name),
+    description: field.options.description,
     type: chooseType(field),
     rule: describeRule(field, "form"),
     isNeeded: isRequired(field) && (method !== "PATCH" || isShown(field)),
@@ -128,6 +135,8 @@ function inputOfSchema(name: string, schema: InputSchema, isNeeded: boolean): In
   const isSecret = /password|secret/.test(name) || schema["format"] === "password";
   return {
     name,
+    label: formatTitle(name),
+    description: typeof schema["description"] === "string" ? schema["description"] : undefined,
     type: types.includes("null") ? `${type} null` : type,
     rule: ruleOfSchema(schema),
     isNeeded,

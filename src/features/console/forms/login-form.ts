@@ -14,11 +14,11 @@ import {
 } from "../login-methods.ts";
 import { isServed } from "../paths.ts";
 import { resolveAddress, type Site } from "../site.ts";
+import { drawOtherWays, drawRefusal, wideLink, writePasswordInput } from "./card-parts.ts";
 import { writePasskeyForm, type PasskeyForm } from "./passkey-form.ts";
-import { writePlainForm } from "./plain-form.ts";
 
 /** The state of a login form. */
-interface LoginState {
+export interface LoginState {
   /** True if the form is the subject of the page, so that its first empty field gets the focus. */
   readonly isSubject?: boolean;
   /** The reason why the last attempt failed, and whether it was an attempt by password. */
@@ -29,80 +29,81 @@ interface LoginState {
  * Returns every login method. All of them work without the script, except passkeys. After the login, the response
  * redirects to the page that the caller wanted.
  */
-export async function writeLoginForm(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {
+export function writeLoginForm(site: Site, view: View, state: LoginState = {}): PageContent {
   if (!hasLoginMethods(site.facts())) return "";
-  const { password, passkey, others } = resolveLoginMethods(site.facts());
+  const { password, passkey } = resolveLoginMethods(site.facts());
   const { next } = sentTo(site, view);
+  const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
+  const others = [
+    passkey === null ? "" : writePasskeyForm(view, passkeyLogin(passkey, next, password === null), login),
+    ...companyLinks(site, view, next),
+    isServed(site, MAIL_CODE_PATH, "POST")
+      ? wideLink(
+          `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ code: "1", next }).toString()}`,
+          "Get a code by mail",
+        )
+      : "",
+  ];
+  return html`${drawRefusal("login-error", state.wrong?.reason)}
+${password === null ? html`<div class="buttons">${others}</div>` : html`${passwordForm(site, view, state)}${drawOtherWays(others)}`}`;
+}
+
+/**
+ * Returns the other sites at which users log in. Links instead of forms: the policy of pages (`form-action 'self'`) also
+ * forbids forms that are redirected to another site.
+ */
+export function companyLinks(site: Site, view: View, next: string): readonly PageContent[] {
   const query = new URLSearchParams({ next }).toString();
-  // A link instead of a form: the policy of pages (`form-action 'self'`) also forbids forms that are redirected to
-  // another site.
-  const buttons = others.map(
-    ({ title, href }) => html`<a class="btn" href="${resolveAddress(view, href)}?${query}">${title}</a> `,
-  );
-  const { wrong } = state;
-  return html`<div class="stack">
-    ${wrong === undefined ? "" : html`<p class="wrong" id="login-error" role="alert">${wrong.reason}</p>`}
-    ${password === null ? "" : passwordForm(site, view, state)}
-    ${passkey === null ? "" : writePasskeyForm(view, passkeyLogin(passkey, next), `${resolveAddress(view, site.pages.login)}?${query}`)}
-    ${buttons.length === 0 ? "" : html`<div class="row"><span class="dim">Or log in with</span> ${buttons}</div>`}
-    ${isServed(site, MAIL_CODE_PATH, "POST") ? mailForm(site, view, next) : ""} ${await writeLinks(site, view)}
-  </div>`;
+  return site.facts().loginLinks.map(({ title, href }) => {
+    const name = companyName(title);
+    const [letter = ""] = name;
+    return wideLink(
+      `${resolveAddress(view, href)}?${query}`,
+      html`<span class="mark plain" aria-hidden="true">${letter.toUpperCase()}</span>Continue with ${name} `,
+    );
+  });
 }
 
-/** Returns the form that sends a mail with a code. The next page asks for the code. */
-function mailForm(site: Site, view: View, next: string): PageContent {
-  const page = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ code: "1", next }).toString()}`;
-  const does = "Send me a code";
-  const fields = [{ name: "email", label: "E-mail", type: "email", autocomplete: "email" }] as const;
-  return html`<details class="more">
-    <summary>Log in with a code by mail</summary>
-    ${writePlainForm(view, { path: MAIL_CODE_PATH, does, fields, hidden: { next: page }, label: does, prefix: "mail" })}
-  </details>`;
+/** Returns the name of a company, without words like "Log in with" before it. */
+export function companyName(title: string): string {
+  return title.replace(/^(?:log ?in|sign ?in|continue) (?:at|by|with) /i, "");
 }
 
-function passkeyLogin(start: string, next: string): PasskeyForm {
-  const does = "Log in with a passkey";
-  return { path: SESSION_PATH, does, asks: { start }, next, label: does };
+function passkeyLogin(start: string, next: string, isMain: boolean): PasskeyForm {
+  const does = "Use a passkey";
+  return { path: SESSION_PATH, does, asks: { start }, next, label: does, isMain };
 }
 
 function passwordForm(site: Site, view: View, { isSubject = false, wrong }: LoginState): PageContent {
   const { username = "", next } = sentTo(site, view);
-  const marks = wrong?.byPassword === true ? html` aria-invalid="true" aria-describedby="login-error"` : "";
+  const marks = wrong?.byPassword === true ? html` aria-describedby="login-error"` : "";
   const focus = html` autofocus`;
-  return html`<form class="panel form" method="post" action="${resolveAddress(view, SESSION_PATH)}" aria-label="Log in">
-    <input type="hidden" name="next" value="${next}" />
-    <p class="field">
-      <label for="username">Username or e-mail</label>
-      <input
-        id="username"
-        name="username"
-        value="${username}"
-        autocomplete="username"
-        autocapitalize="none"
-        spellcheck="false"
-        required${marks}${isSubject && username === "" ? focus : ""}
-      />
-    </p>
-    <p class="field">
-      <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required${marks}${isSubject && username !== "" ? focus : ""} />
-    </p>
-    <div class="row"><button class="btn main">Log in</button></div>
-  </form>`;
+  const forgot = isServed(site, RESET_PATH, "POST")
+    ? html`<p class="small"><a href="${resolveAddress(view, site.pages.forgot)}">Forgot your password?</a></p>`
+    : "";
+  return html`<form class="form" method="post" action="${resolveAddress(view, SESSION_PATH)}" aria-label="Log in">
+  <input type="hidden" name="next" value="${next}">
+  <div class="field">
+    <label for="username">E-mail or username</label>
+    <input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required dir="auto"${marks}${isSubject && username === "" ? focus : ""}>
+  </div>
+  <div class="field">
+    <label for="password">Password</label>
+    ${writePasswordInput("password", html` name="password" autocomplete="current-password" required${marks}${isSubject && username !== "" ? focus : ""}`)}
+    ${forgot}
+  </div>
+  <button class="btn main wide">Log in</button>
+</form>`;
 }
 
-/** Returns the links to the pages for people who cannot log in yet, as far as the service has them. */
-async function writeLinks(site: Site, view: View): Promise<PageContent> {
-  const { forgot, signup } = site.pages;
-  const links: readonly PageContent[] = [
-    isServed(site, RESET_PATH, "POST") ? html`<a href="${resolveAddress(view, forgot)}">Forgot your password?</a>` : "",
-    (await canSignUp(site, view)) ? html`<a href="${resolveAddress(view, signup)}">Sign up</a>` : "",
-  ];
-  return links.every((each) => each === "") ? "" : html`<p class="row">${links}</p>`;
+/** Returns the question below a login for callers who may create an account. */
+export async function newHere(site: Site, view: View): Promise<PageContent> {
+  if (!(await canSignUp(site, view))) return undefined;
+  return html`<p>New here? <a href="${resolveAddress(view, site.pages.signup)}">Sign up</a></p>`;
 }
 
 /** Returns true if a caller without an account may create one. */
-async function canSignUp(site: Site, view: View): Promise<boolean> {
+export async function canSignUp(site: Site, view: View): Promise<boolean> {
   if (view.identity !== null || !isServed(site, site.pages.signup)) return false;
   return (await view.offers(USERS_PATH)).some(({ method }) => method === "POST");
 }

@@ -1,6 +1,7 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/request/view.ts";
 import { resolveAddress } from "../site.ts";
+import { passkeySign, wideLink } from "./card-parts.ts";
 
 /** A form that the user sends with a passkey. Only the script can send it. */
 export interface PasskeyForm {
@@ -8,8 +9,8 @@ export interface PasskeyForm {
   readonly path: string;
   /** The text of the button. */
   readonly does: string;
-  /** Style of the button. Default: a plain button. */
-  readonly looks?: string;
+  /** True for the main button of the page. */
+  readonly isMain?: boolean;
   /** The options for `navigator.credentials`, or the path that returns them. */
   readonly asks: { readonly options: unknown } | { readonly start: string };
   /** True to create a passkey. Default: use one. */
@@ -30,7 +31,7 @@ export interface PasskeyForm {
 export function writePasskeyForm(view: View, form: PasskeyForm, path: string = view.call.path): PageContent {
   const elsewhere = passkeysElsewhere(view, form.does, path);
   if (elsewhere !== null) return elsewhere;
-  const { does, looks = "", asks, creates = false, fields = {}, next, label, restores = false } = form;
+  const { does, isMain = false, asks, creates = false, fields = {}, next, label, restores = false } = form;
   const inputs = Object.entries({ ...fields, ...("start" in asks ? { pending: "" } : {}) }).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
   );
@@ -41,7 +42,7 @@ export function writePasskeyForm(view: View, form: PasskeyForm, path: string = v
   const after = next === undefined ? html` data-stay` : html` data-then="${next}" data-leave`;
   return html`<form data-js hidden aria-label="${label}" data-passkey="${creates ? "create" : "get"}" data-method="POST" data-path="${resolveAddress(view, form.path)}"${optionsAttribute}${after}${restores ? html` data-restore` : ""}>
     ${inputs}<input type="hidden" name="credential" data-type="json" value="" />
-    <div class="row"><button class="btn ${looks}">${does}</button></div>
+    <button class="btn${isMain ? " main" : ""} wide">${passkeySign}${does}</button>
   </form> `;
 }
 
@@ -52,9 +53,7 @@ export function writePasskeyForm(view: View, form: PasskeyForm, path: string = v
 export function passkeysElsewhere(view: View, does: string, path: string = view.call.path): PageContent | null {
   const place = findHostOrigin(view);
   if (place === "here") return null;
-  return place === null
-    ? ""
-    : html`<p class="rule">Passkeys need a host name: <a href="${place}${path}">${does} at localhost</a></p>`;
+  return place === null ? "" : wideLink(`${place}${path}`, html`${passkeySign}${does} at localhost`);
 }
 
 /**

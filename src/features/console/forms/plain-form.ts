@@ -2,18 +2,21 @@ import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import type { View } from "../../../http/request/view.ts";
 import { resolveAddress } from "../site.ts";
+import { writePasswordInput } from "./card-parts.ts";
 import { writeHiddenUsername, writeUsernameField } from "./username-field.ts";
 
 /** A field that a person fills in. */
 export interface PlainField {
   readonly name: string;
   readonly label: string;
-  /** Default: `text`. */
-  readonly type?: "email" | "password" | "text";
+  /** `digits` is a code of digits. Default: `text`. */
+  readonly type?: "digits" | "email" | "password" | "text";
   readonly autocomplete: string;
-  readonly rule?: string;
+  readonly hint?: string;
   /** Default: required. */
   readonly optional?: true;
+  /** The question that unfolds the field. Default: the field is shown. */
+  readonly foldedAs?: string;
 }
 
 /** A form that a browser sends without the script. */
@@ -33,6 +36,10 @@ export interface PlainForm {
   readonly prefix: string;
   /** True if the form is the subject of the page: then its first empty or wrong field has the focus. */
   readonly isSubject?: boolean;
+  /** More content between the fields and the button. */
+  readonly more?: PageContent;
+  /** True for a button of the width of the card. Default: false. */
+  readonly isWide?: boolean;
 }
 
 /** Writes a form that a browser sends without the script. */
@@ -44,7 +51,8 @@ export function writePlainForm(view: View, form: PlainForm): PageContent {
     return { field, wrong, text: typeof value === "string" ? value : "" };
   });
   const first = isSubject
-    ? (shown.find(({ wrong }) => wrong.length > 0) ?? shown.find(({ text }) => text === ""))?.field.name
+    ? (shown.find(({ wrong }) => wrong.length > 0) ?? shown.find(({ text, field }) => text === "" && !field.foldedAs))
+        ?.field.name
     : undefined;
   const inputs = Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
@@ -52,9 +60,10 @@ export function writePlainForm(view: View, form: PlainForm): PageContent {
   // A new password may belong to another user than the caller.
   const needsUsername = fields.some(({ autocomplete }) => autocomplete === "current-password");
   const caller = needsUsername ? writeUsernameField(view) : "";
-  return html`<form class="panel form" method="post" action="${resolveAddress(view, path)}" aria-label="${label}">
+  const button = html`<button class="btn main${form.isWide === true ? " wide" : ""}">${does}</button>`;
+  return html`<form class="form" method="post" action="${resolveAddress(view, path)}" aria-label="${label}">
     ${inputs} ${username === undefined ? caller : writeHiddenUsername(username)}${shown.map((each) => writePlainField(each, form.prefix, each.field.name === first))}
-    <div class="row"><button class="btn main">${does}</button></div>
+    ${form.more ?? ""}${form.isWide === true ? button : html`<div class="row">${button}</div>`}
   </form>`;
 }
 
@@ -65,16 +74,24 @@ interface PlainFieldInput {
 }
 
 function writePlainField({ field, wrong, text }: PlainFieldInput, prefix: string, hasFocus: boolean): PageContent {
-  const { name, label, type = "text", autocomplete, rule, optional } = field;
+  const { name, label, type = "text", autocomplete, hint, optional, foldedAs } = field;
   const id = `${prefix}-${name}`;
-  const described = [...(wrong.length === 0 ? [] : [`${id}-wrong`]), ...(rule === undefined ? [] : [`${id}-rule`])];
-  const error =
-    wrong.length === 0
-      ? ""
-      : html`<span class="wrong" id="${id}-wrong" role="alert">${wrong.map(({ detail }) => detail).join(" ")}</span>`;
-  return html`<p class="field">
-    <label for="${id}">${label}</label>
-    <input id="${id}" name="${name}" type="${type}" value="${text}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false"${optional === true ? "" : html` required`}${described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`}${wrong.length === 0 ? "" : html` aria-invalid="true"`}${hasFocus ? html` autofocus` : ""} />
-    ${error} ${rule === undefined ? "" : html`<span class="rule" id="${id}-rule">${rule}</span>`}
-  </p> `;
+  const isWrong = wrong.length > 0;
+  const described = [...(isWrong ? [`${id}-wrong`] : []), ...(hint === undefined ? [] : [`${id}-hint`])];
+  const marks = html`${optional === true ? "" : html` required`}${described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`}${isWrong ? html` aria-invalid="true"` : ""}${hasFocus ? html` autofocus` : ""}`;
+  const about = html` name="${name}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false"`;
+  const input =
+    type === "password"
+      ? writePasswordInput(id, html`${about}${marks}`)
+      : type === "digits"
+        ? html`<input id="${id}" class="digits" type="text" inputmode="numeric" value="${text}"${about}${marks}>`
+        : html`<input id="${id}" type="${type}" value="${text}"${about}${marks}${type === "text" ? html` dir="auto"` : ""}>`;
+  const written = html`<div class="field">
+    <label for="${id}">${label}${optional === true && foldedAs === undefined ? html` <span class="opt">(optional)</span>` : ""}</label>
+    ${hint === undefined ? "" : html`<p class="hint" id="${id}-hint">${hint}</p>`}
+    ${isWrong ? html`<p class="wrong" id="${id}-wrong" role="alert">${wrong.map(({ detail }) => detail).join(" ")}</p>` : ""}
+    ${input}
+  </div> `;
+  if (foldedAs === undefined) return written;
+  return html`<details class="more small"${isWrong ? html` open` : ""}><summary>${foldedAs}</summary>${written}</details> `;
 }

@@ -3,17 +3,18 @@ import { isObject } from "../../../core/checking/members.ts";
 import { parseJSON } from "../../../core/exact-numbers.ts";
 import { findOwnPath } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import { belowBasePath } from "../../../http/base-path.ts";
 import { formType } from "../../../http/formats/form.ts";
-import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { View } from "../../../http/request/view.ts";
 import { readTarget } from "../addresses.ts";
+import { drawCardHead, drawOtherWays, drawRefusal, writePasswordInput } from "../forms/card-parts.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { writePasskeyForm } from "../forms/passkey-form.ts";
 import { writeUsernameField } from "../forms/username-field.ts";
 import { LOGIN_PATH } from "../login-methods.ts";
 import { askedPath, isServed } from "../paths.ts";
 import { resolveAddress, type Drawn, type Site } from "../site.ts";
-import { drawFactorChoice, codeField, drawHead, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
+import { drawFactorChoice, codeField, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
 
 // The pages for a request that needs a recent proof of identity. A hidden input carries the values of the sent form,
 // without passwords, from page to page.
@@ -39,7 +40,7 @@ interface Carried {
  * Draws the problem of a request that needs a recent proof of identity. Returns null if the caller cannot confirm on a
  * page. The script sends the form of this page at once.
  */
-export async function drawConfirmFirst(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
+export async function drawConfirmFirst(site: Site, view: View): Promise<Drawn | null> {
   if (view.identity?.scheme !== "session" || !isServed(site, CONFIRM_LOGIN_PATH, "POST")) return null;
   const { call } = view;
   const again = isUnsafe(call.method) ? await carry(view) : null;
@@ -47,16 +48,37 @@ export async function drawConfirmFirst(site: Site, view: View, document: Problem
     ? (findOwnPath(call.header("referer"), call.client.origin) ?? resolveAddress(view, "/"))
     : readTarget(view);
   const action = resolveAddress(view, CONFIRM_LOGIN_PATH);
-  const notice = again === null ? "" : html`<p>Nothing was stored. What you typed is kept, except for passwords.</p>`;
-  const main = html`${drawHead(TITLE, document.detail)}
-    <form class="panel form" method="post" action="${action}" data-method="POST" data-path="${action}" data-stay data-confirm aria-label="${TITLE}">
-      <input type="hidden" name="next" value="${next}" />${hiddenForm(again)} ${notice}
-      <div class="row"><button class="btn main">Confirm</button></div>
-    </form>`;
-  return { title: TITLE, main, narrow: true };
+  const kept = again === null ? "" : " Nothing was saved yet. What you typed is kept, except for passwords.";
+  const main = html`${drawCardHead(TITLE, `${describePurpose(view, { method: call.method, path: call.path })}${kept}`)}
+<form class="form" method="post" action="${action}" data-method="POST" data-path="${action}" data-stay data-confirm aria-label="${TITLE}">
+  <input type="hidden" name="next" value="${next}">${hiddenForm(again)}
+  <button class="btn main wide">Confirm</button>
+</form>`;
+  return { title: TITLE, main, card: { foot: turnBack(next), scripts: ["script", "forms"] } };
 }
 
 const TITLE = "Confirm that it is you";
+
+/** The requests that need a recent proof, and the words for them. */
+const purposes: readonly (readonly [path: RegExp, words: string])[] = [
+  [/^\/users\/\d+\/email$/, "Before you change your e-mail."],
+  [/^\/users\/\d+\/factors/, "Before you change two-step login."],
+  [/^\/users\/\d+\/identities/, "Before you change your company logins."],
+  [/^\/users\/\d+\/(?:keys|token)/, "Before you change keys for programs."],
+  [/^\/users\/\d+\/sessions/, "Before you end a login."],
+  [/^\/users\/\d+(?:\/account)?$/, "Before you change your account."],
+];
+
+/** Returns before what the user confirms. */
+function describePurpose({ basePath }: View, { method, path }: Pick<Carried, "method" | "path">): string {
+  const target = (belowBasePath(path, basePath) ?? path).replace(/\?.*$/s, "");
+  const words = purposes.find(([pattern]) => pattern.test(target))?.[1];
+  return words ?? (isUnsafe(method) ? "Before your change is saved." : "Before you see this page.");
+}
+
+function turnBack(next: string): Markup {
+  return html`<p><a href="${next}">Do not change it</a></p>`;
+}
 
 /** Returns the sent form as text, without passwords. Returns null if it is too long. */
 async function carry(view: View): Promise<string | null> {
@@ -92,46 +114,95 @@ export function isConfirmation({ sent }: View, { factors }: WaitingLoginReply): 
   return factors.some((each) => isObject(each) && each["kind"] === "password");
 }
 
-/** Draws the forms that confirm: by password, code or passkey. */
+/** Draws the ways to confirm: a password, a code or a passkey. The first one is open, the others are below "or". */
 export function drawConfirming(view: View, { factors }: WaitingLoginReply, wrong?: string): Drawn {
   const all = factors.filter(isObject);
-  const passkey = all.find(({ kind }) => kind === "passkey");
-  const codes = all.filter(({ kind }) => kind === "totp" || kind === "recovery");
-  const byPassword = all.some(({ kind }) => kind === "password");
-  const error = wrong === undefined ? "" : "confirm-error";
-  const again = isObject(view.sent) ? view.sent["again"] : undefined;
+  const ofKind = (kind: string): readonly Readonly<Record<string, unknown>>[] =>
+    all.filter((each) => each["kind"] === kind);
+  const [apps, [passkey], [recovery]] = [ofKind("totp"), ofKind("passkey"), ofKind("recovery")];
+  const sent = isObject(view.sent) ? view.sent : {};
+  const again = typeof sent["again"] === "string" ? sent["again"] : undefined;
+  const carried = parseCarried(again);
   const next = readNext(view);
-  const fields = { next, ...(typeof again === "string" ? { again } : {}) };
-  const does = "Confirm with a passkey";
-  const main = html`${drawHead(TITLE, "Your request is sent after that.")}
-    <div class="stack">
-      ${wrong === undefined ? "" : html`<p class="wrong" id="${error}" role="alert">${wrong}</p>`}
-      ${passkey === undefined ? "" : writePasskeyForm(view, { path: LOGIN_PATH, does, looks: "main", asks: { options: passkey["ask"] }, fields: { ...fields, factor: String(passkey["id"]) }, next, label: does, restores: true }, next)}
-      ${byPassword ? confirmForm(view, fields, html`${writeUsernameField(view)}${passwordField(error)}`) : ""}
-      ${codes.length === 0 ? "" : confirmForm(view, fields, html`${drawFactorChoice(codes)}${codeField(codes, error)}`)}
-      ${all.length === 0 ? html`<p>Your account has nothing to confirm with. Log out, then log in again.</p>` : ""}
-    </div>`;
-  return { title: TITLE, main, narrow: true };
+  const fields = { next, ...(again === undefined ? {} : { again }) };
+  const isCode = wrong === "Wrong code.";
+  const inField = (isHere: boolean): string | undefined => (isHere ? wrong : undefined);
+  const byPassword = ofKind("password").length > 0;
+  const isRecovery = sent["factor"] === "recovery";
+  const forms: readonly (readonly [name: string, form: Markup | null])[] = [
+    [
+      "Use your password",
+      byPassword
+        ? confirmForm(
+            view,
+            fields,
+            html`${writeUsernameField(view)}${passwordField(inField(wrong === "Wrong password."))}`,
+          )
+        : null,
+    ],
+    [
+      "Use the code from your app",
+      apps.length === 0
+        ? null
+        : confirmForm(
+            view,
+            fields,
+            html`${drawFactorChoice(apps)}${codeField("totp", inField(isCode && !isRecovery))}`,
+          ),
+    ],
+    [
+      "Use a recovery code",
+      recovery === undefined
+        ? null
+        : confirmForm(
+            view,
+            fields,
+            html`${drawFactorChoice([recovery])}${codeField("recovery", inField(isCode && isRecovery))}`,
+          ),
+    ],
+  ];
+  const ways = forms.flatMap(([name, form]) => (form === null ? [] : [[name, form] as const]));
+  // After a mistake, the way that the user chose comes first.
+  const chosen = isRecovery ? ways.at(-1) : ways[0];
+  const does = "Use a passkey";
+  const isMain = chosen === undefined;
+  const form = { path: LOGIN_PATH, does, isMain, asks: { options: passkey?.["ask"] }, label: does, restores: true };
+  const after = again === undefined ? { next } : {};
+  const byPasskey =
+    passkey === undefined
+      ? ""
+      : writePasskeyForm(view, { ...form, ...after, fields: { ...fields, factor: String(passkey["id"]) } }, next);
+  const others = ways.filter((each) => each !== chosen);
+  const folded = others.map(
+    ([name, content]) => html`<details class="more small"><summary>${name}</summary>${content}</details>`,
+  );
+  const lead = carried === null ? "Before you go on." : describePurpose(view, carried);
+  const isShown = wrong !== undefined && (isCode || wrong === "Wrong password.");
+  const main = html`${drawCardHead(TITLE, `${lead} We ask again after 10 minutes.`)}
+${drawRefusal("confirm-error", isShown ? undefined : wrong)}${chosen === undefined ? "" : chosen[1]}${isMain ? byPasskey : drawOtherWays([byPasskey])}${folded}
+${all.length === 0 ? html`<p>Your account has nothing to confirm with. Log out, then log in again.</p>` : ""}`;
+  return { title: TITLE, main, card: { foot: turnBack(next), scripts: ["script", "forms", "passkeys"] } };
 }
 
 function confirmForm(view: View, fields: Readonly<Record<string, string>>, content: Markup): Markup {
   const action = resolveAddress(view, LOGIN_PATH);
   const hidden = Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}"> `,
   );
-  return html`<form class="panel form" method="post" action="${action}" data-method="POST" data-path="${action}" data-then="${fields["next"] ?? ""}" data-leave data-restore aria-label="${TITLE}">
-    ${hidden}${content}
-    <div class="row"><button class="btn main">Confirm</button></div>
-  </form>`;
+  return html`<form class="form" method="post" action="${action}" data-method="POST" data-path="${action}" data-then="${fields["next"] ?? ""}" data-leave data-restore aria-label="${TITLE}">
+  ${hidden}${content}
+  <button class="btn main wide">Confirm</button>
+</form>`;
 }
 
-function passwordField(error: string): Markup {
-  const marks: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
-  return html`<input type="hidden" name="factor" value="password" />
-    <p class="field">
-      <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required autofocus${marks} />
-    </p>`;
+function passwordField(error: string | undefined): Markup {
+  const marks: PageContent = error === undefined ? "" : html` aria-invalid="true" aria-describedby="confirm-wrong"`;
+  return html`<input type="hidden" name="factor" value="password">
+  <div class="field">
+    <label for="password">Password</label>
+    ${error === undefined ? "" : html`<p class="wrong" id="confirm-wrong" role="alert">${error}</p>`}
+    ${writePasswordInput("password", html` name="password" autocomplete="current-password" required autofocus${marks}`)}
+  </div>`;
 }
 
 /**
@@ -151,13 +222,12 @@ export function drawConfirmed(view: View): Drawn | null {
     ? html` data-method="${method}" data-path="${path}"${match === null ? "" : html` data-match="${match}"`}`
     : html` method="post" action="${path}"`;
   const title = "You have confirmed";
-  const main = html`${drawHead(title, "Your request is not sent yet.")}
-    <form class="panel form"${target} aria-label="Your request">
-      ${inputs}
-      <p><code>${method} ${path}</code></p>
-      <div class="row"><button class="btn main">Send it now</button> <a class="btn" href="${readNext(view)}">Do not send it</a></div>
-    </form>`;
-  return { title, main, narrow: true };
+  const main = html`${drawCardHead(title, `${describePurpose(view, carried)} It is not saved yet.`)}
+<form class="form"${target} aria-label="Your request">
+  ${inputs}
+  <button class="btn main wide">Go on</button>
+</form>`;
+  return { title, main, card: { foot: turnBack(readNext(view)), scripts: ["script", "forms"] } };
 }
 
 /** Parses the carried form. Returns null if it is invalid, because the browser can send any text. */

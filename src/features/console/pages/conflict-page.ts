@@ -71,14 +71,14 @@ ${needsScript}
 
 const all = html`<div class="row" data-js hidden><button class="btn low" type="button" data-every="theirs">All theirs</button><button class="btn low" type="button" data-every="yours">All yours</button></div>`;
 
-function versus({ name, type, formatValue }: Input, theirs: unknown, yours: unknown): Markup {
+function versus({ name, label, type, formatValue }: Input, theirs: unknown, yours: unknown): Markup {
   const side = (which: string, value: unknown, words: PageContent): Markup => {
     const text = value === null || value === undefined ? "" : formatValue(value);
     const shown =
       value === null || value === undefined ? html`<span class="dim">null</span>` : html`<bdi>${text}</bdi>`;
     return html`<label class="choice"><input type="radio" name="${name}" value="${text}" data-type="${type}" data-side="${which}" required> <span>${shown} <span class="hint">${words}</span></span></label>`;
   };
-  return html`<fieldset class="versus"><legend>${name}</legend>
+  return html`<fieldset class="versus"><legend>${label}</legend>
 ${side("theirs", theirs, "There now")}
 ${side("yours", yours, "Yours, not stored")}</fieldset>
 `;

@@ -1,170 +1,171 @@
-import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer, View } from "../../../http/request/view.ts";
+import { html, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer } from "../../../http/request/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
-import { column, table } from "../parts.ts";
-import { resolveAddress, type Drawing } from "../site.ts";
-import { showValue } from "../values.ts";
-import { isRows, findRecord } from "./rows.ts";
-
-/** An element of a list. */
-export type Row = Readonly<Record<string, unknown>>;
+import type { Drawing } from "../site.ts";
+import { showAgo, showDay } from "../values.ts";
+import { fold, line, lines, removal, rowsAt, settingsSection, type AccountView, type Row } from "./account-parts.ts";
+import { keyWords, proofWords } from "./account-words.ts";
+import { findRecord } from "./rows.ts";
 
 // The credentials of an account, each with a button that ends it: the user's sessions, the keys of programs, and the
 // API token.
 
-/** Lists the sessions of the user, with a button that ends each one and a button that ends all. */
-export async function drawSessions(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+/** Lists where the user is logged in, with a button that ends each login and a button that ends all others. */
+export async function drawSessions({ drawing, user, isOwn }: AccountView): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/sessions`;
   const rows = await rowsAt(view, path);
   if (rows === null) return "";
+  const listed = await Promise.all(rows.map((row) => drawSession(drawing, path, row)));
   const all = (await view.offers(path)).find(({ method }) => method === "DELETE");
-  const next = view.call.path;
-  const ends: PageContent =
-    all === undefined
-      ? ""
-      : isOwn
-        ? writeButton(
-            { view, offer: { ...all, path: `${path}?except=current` }, next, does: "End all others" },
-            "low bad",
-          )
-        : writeButton({ view, offer: all, next, does: "End all" }, "low bad");
-  const lines = await Promise.all(
-    rows.map(async (row) => {
-      const isCurrent = row["current"] === true;
-      const end = isCurrent ? "" : await drawEndButton(drawing, `${path}/${String(row["id"])}`, "End");
-      return html`<tr>
-        <th scope="row"><bdi title="${String(row["user_agent"] ?? "")}">${describeAgent(row["user_agent"])}</bdi> ${isCurrent ? html`<span class="tag accent">current</span>` : ""}</th>
-        <td>${String(row["kind"])}</td>
-        <td class="mono">${String(row["address"])}</td>
-        <td class="nw">${shown(drawing, row, "last_seen_at")}</td>
-        <td class="nw">${shown(drawing, row, "expires_at")}</td>
-        <td>${end}</td>
-      </tr> `;
-    }),
-  );
-  const shownRows =
-    rows.length === 0
-      ? html`<p class="dim">There is no login.</p>`
-      : table(linkTo(view, path, "The newest first"), heads("Where", "Kind", "Address", "Last seen", "Ends"), lines);
-  return section(
-    "logins",
+  const content = lines(listed.length === 0 ? [line("Nowhere")] : listed);
+  const ends = all === undefined || rows.length <= (isOwn ? 1 : 0) ? "" : endAll(drawing, all, path, isOwn);
+  return settingsSection(
+    "where",
     isOwn ? "Where you are logged in" : "Where this user is logged in",
-    rows.length > (isOwn ? 1 : 0) ? ends : "",
-    shownRows,
+    isOwn ? "End what you do not know, and change your password." : "End what the user does not know.",
+    html`<div class="stack">${content}${ends}</div>`,
   );
 }
 
-/** Lists the keys of programs, with their names and limits. Each key has a button that ends it. */
-export async function drawKeys(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+async function drawSession({ view }: Drawing, path: string, row: Row): Promise<PageContent> {
+  const agent = describeAgent(row["user_agent"]);
+  const isCurrent = row["current"] === true;
+  const seen = isCurrent
+    ? "Now"
+    : typeof row["last_seen_at"] === "string"
+      ? html`Last seen ${showAgo(row["last_seen_at"])}`
+      : "";
+  const at = row["address"] === null ? "" : html`, from <bdi>${String(row["address"])}</bdi>`;
+  const offers = isCurrent ? [] : await view.offers(`${path}/${String(row["id"])}`);
+  const offer = offers.find(({ method }) => method === "DELETE");
+  const end =
+    offer === undefined
+      ? ""
+      : writeButton({ view, offer, next: view.call.path, does: html`Log out<span class="vh"> ${agent}</span>` }, "low");
+  return line(
+    html`<b><bdi title="${String(row["user_agent"] ?? "")}">${agent}</bdi></b>${isCurrent ? html` <span class="tag accent">this one</span>` : ""}<br><span class="small dim">${seen}${at}</span>`,
+    end,
+  );
+}
+
+function endAll({ view }: Drawing, all: Offer, path: string, isOwn: boolean): PageContent {
+  const offer = isOwn ? { ...all, path: `${path}?except=current` } : all;
+  const [title, words, does] = isOwn
+    ? ["Log out everywhere else?", "You stay logged in here. All others must log in again.", "Log out the others"]
+    : ["Log the user out everywhere?", "The user must log in again.", "Log the user out"];
+  const button = writeButton({ view, offer, next: view.call.path, does }, "bad main");
+  return html`<div data-js hidden><button class="btn" type="button" popovertarget="all-out">${title.replace("?", "")}</button>
+<div class="pop" id="all-out" popover role="dialog" aria-labelledby="all-out-title">
+  <h2 id="all-out-title">${title}</h2>
+  <p>${words}</p>
+  <div class="row">${button}<button class="btn" type="button" popovertarget="all-out" popovertargetaction="hide">Leave them</button></div>
+</div></div>`;
+}
+
+/** Draws what programs use, in one fold: keys with their names and limits, and the API token. */
+export async function drawPrograms(shown: AccountView): Promise<PageContent> {
+  const { drawing, user, factors } = shown;
+  // A confirmation replaces the password of an account with two steps.
+  const asksPassword = (factors ?? []).length === 0;
+  const keys = await rowsAt(drawing.view, `${user}/keys`);
+  const token = await drawToken(drawing, user, asksPassword);
+  if (keys === null && token === "") return "";
+  const count = keys === null || keys.length === 0 ? "none" : keys.length;
+  const content = keys === null ? "" : await drawKeys(drawing, user, { keys, asksPassword });
+  return settingsSection(
+    "programs",
+    "Keys for programs",
+    `Only if a program works with ${drawing.site.title}.`,
+    html`<details class="more panel" data-keep="keys-for-programs"><summary>Keys for programs <span class="dim">${count}</span></summary>
+<div class="stack far">${content}${token}</div></details>`,
+  );
+}
+
+async function drawKeys(
+  drawing: Drawing,
+  user: string,
+  { keys, asksPassword }: { readonly keys: readonly Row[]; readonly asksPassword: boolean },
+): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/keys`;
-  const rows = await rowsAt(view, path);
-  if (rows === null) return "";
+  const listed = keys.map(async (row) => {
+    const name = String(row["name"]);
+    const ends = typeof row["expires_at"] === "string" ? html` Ends ${showDay(row["expires_at"])}.` : "";
+    const used = typeof row["last_used_at"] === "string" ? html` Last used ${showAgo(row["last_used_at"])}.` : "";
+    const about = html`${describeScopes(row["scopes"])}, begins with <span class="mono">${String(row["prefix"])}</span>.${ends}${used}`;
+    const warning = "The program that uses it stops working at once.";
+    return line(
+      html`<b><bdi>${name}</bdi></b><br><span class="small dim">${about}</span>`,
+      await removal(drawing, {
+        path: `${path}/${String(row["id"])}`,
+        id: `rm-prog-${String(row["id"])}`,
+        name,
+        warning,
+      }),
+    );
+  });
   const make = (await view.offers(path)).find(({ method }) => method === "POST");
-  const lines = await Promise.all(
-    rows.map(
-      async (row) => html`<tr>
-        <th scope="row"><bdi>${String(row["name"])}</bdi></th>
-        <td class="mono">${String(row["prefix"])}</td>
-        <td>${describeScopes(row["scopes"])}</td>
-        <td class="nw">${shown(drawing, row, "last_used_at")}</td>
-        <td class="nw">${shown(drawing, row, "expires_at")}</td>
-        <td>${await drawEndButton(drawing, `${path}/${String(row["id"])}`, "End")}</td>
-      </tr> `,
-    ),
-  );
-  const list =
-    rows.length === 0
-      ? ""
-      : table(linkTo(view, path, "The oldest first"), heads("Name", "Begins with", "May", "Last used", "Ends"), lines);
-  const none =
-    rows.length === 0
-      ? html`<p class="dim">${isOwn ? "You have" : "There is"} none. A key is for one program: it has a name, can be limited, and ends by itself.</p>`
-      : "";
-  return section("keys", "Keys", "", html`${list}${none}${make === undefined ? "" : newKey(view, make)}`);
+  return html`${lines(await Promise.all(listed))}${make === undefined ? "" : newKey(drawing, make, asksPassword)}`;
 }
 
-function newKey(view: View, offer: Offer): Markup {
-  const scopes = ["read", "write"].map(
-    (each) => html`<label><input type="checkbox" name="scopes" value="${each}" /> ${each}</label>`,
+function newKey({ view }: Drawing, offer: Offer, asksPassword: boolean): PageContent {
+  const scopes = [
+    ["read", "read what you may read"],
+    ["", "do all that you may do"],
+  ] as const;
+  const choices = scopes.map(
+    ([value, words], at) =>
+      html`<label class="pick"><input type="radio" name="scopes" value="${value}"${at === 0 ? html` checked` : ""}> <span>${words}</span></label>`,
   );
-  const more = html`<fieldset class="field" data-several="text"><legend>scopes</legend><div class="row">${scopes}</div><span class="rule">If none is selected: everything that the user may do</span></fieldset>`;
-  return html`<details class="more">
-    <summary>Make a key</summary>
-    ${writeForm({ view, offer, only: ["name", "expires_at", "current_password"], more, does: "Make this key", prefix: "key" })}
-  </details>`;
+  const more = html`<fieldset class="field" data-several="text"><legend>It may</legend>${choices}</fieldset>
+<div class="field"><label for="key-expires_at">Ends on <span class="opt">(optional)</span></label><input id="key-expires_at" class="short" name="expires_at" type="date" data-type="day"></div>`;
+  const only = ["name", ...(asksPassword ? ["current_password"] : [])];
+  return writeForm({ view, offer, only, more, words: keyWords, does: "Make a key", prefix: "key" });
 }
 
 /** Shows the API token of the user. A user has at most one, and can display it again. */
-export async function drawToken(drawing: Drawing, user: string): Promise<PageContent> {
+async function drawToken(drawing: Drawing, user: string, asksPassword: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/token`;
   const offers = await view.offers(path);
   const make = offers.find(({ method }) => method === "POST");
   if (offers.length === 0) return "";
   const token = findRecord(await view.ask(path));
-  const facts = Object.entries(token ?? {}).map(
-    ([name, value]) => html`<div><dt>${name}</dt><dd>${showValue(drawing, null, value)}</dd></div>`,
-  );
-  const revoke = token === null ? "" : await drawEndButton(drawing, path, "Revoke", "low bad");
-  return section(
-    "token",
-    "API token",
-    revoke,
-    html`
-    ${token === null ? html`<p class="dim">There is none. An API token may do everything that the user may do, and is valid until it is revoked.</p>` : html`<dl class="facts-list">${facts}</dl>`}
-    ${
-      make === undefined
-        ? ""
-        : html`<details class="more"><summary>${token === null ? "Make it" : "Show it again"}</summary>
-      ${writeForm({ view, offer: make, does: token === null ? "Make the API token" : "Show the API token", looks: "", prefix: "token" })}</details>`
-    }`,
-  );
-}
-
-/** Writes a section of the account page. */
-export function section(id: string, title: string, aside: PageContent, content: PageContent): Markup {
-  return html`<section aria-labelledby="${id}">
-    <div class="sec"><h2 id="${id}">${title}</h2>${aside}</div>
-    <div class="stack">${content}</div>
-  </section>`;
-}
-
-/** Returns the elements of a list that the caller may read. Returns null if there is no such list. */
-export async function rowsAt(view: View, path: string): Promise<readonly Row[] | null> {
-  const found = await view.ask(path);
-  return found?.body?.kind === "data" && isRows(found.body.value) ? found.body.value : null;
-}
-
-/** Writes the button that deletes one element, if the caller may delete it. */
-export async function drawEndButton(
-  { view }: Drawing,
-  path: string,
-  does: string,
-  classes = "low",
-): Promise<PageContent> {
-  const offer = (await view.offers(path)).find(({ method }) => method === "DELETE");
-  return offer === undefined ? "" : writeButton({ view, offer, next: view.call.path, does }, classes);
-}
-
-/** Returns the heads of columns. The last column has the buttons and no head. */
-export function heads(...names: readonly string[]): readonly Markup[] {
-  return [...names.map((name) => column(name)), html`<td></td>`];
-}
-
-/** Writes the caption of a table, with the address of its list. */
-export function linkTo(view: View, path: string, words: string): Markup {
-  return html`${words}: <a class="mono" href="${resolveAddress(view, path)}">${path}</a>`;
-}
-
-/** Writes a time, or "never". */
-export function shown(drawing: Drawing, row: Row, name: string): PageContent {
-  return row[name] === null ? html`<span class="dim">never</span>` : showValue(drawing, null, row[name]);
+  const words = token === null ? "Make it" : "Show it again";
+  const does = token === null ? "Make the API token" : "Show the API token";
+  const made = typeof token?.["created_at"] === "string" ? html`Made ${showDay(token["created_at"])}. ` : "";
+  const warning = "Every program that uses it stops working at once.";
+  const revoke =
+    token === null
+      ? ""
+      : await removal(drawing, { path, id: "rm-token", name: "the API token", warning, does: "Revoke" });
+  const form =
+    make === undefined
+      ? ""
+      : fold(
+          words,
+          writeForm({
+            view,
+            offer: make,
+            does,
+            looks: "",
+            words: proofWords,
+            prefix: "token",
+            only: asksPassword ? ["current_password"] : [],
+          }),
+        );
+  return lines([
+    line(
+      html`<b>API token</b><br><span class="small dim">${token === null ? "None. " : made}It may do all that the user may do, until it is revoked.</span>`,
+      html`${revoke}${form}`,
+    ),
+  ]);
 }
 
 function describeScopes(scopes: unknown): string {
-  return Array.isArray(scopes) ? scopes.join(", ") : "everything that the user may do";
+  if (!Array.isArray(scopes)) return "May do all that the user may do";
+  return `May ${scopes.map(String).join(" and ")}`;
 }
 
 const browsers = [

@@ -3,6 +3,7 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
+import { drawCardHead, drawRefusal, wideLink } from "../forms/card-parts.ts";
 import { writePlainForm, type PlainField } from "../forms/plain-form.ts";
 import { INVITATION_PATH, SESSION_PATH } from "../login-methods.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
@@ -32,7 +33,7 @@ const fields: readonly PlainField[] = [
     label: "Password",
     type: "password",
     autocomplete: "new-password",
-    rule: "At least 8 characters. A few words are good.",
+    hint: "At least 8 characters. A few words are good.",
   },
 ];
 
@@ -56,14 +57,9 @@ export async function drawInvitationAgain(site: Site, view: View, refused?: Refu
         ? ""
         : "Log in to join."
       : "Choose a password to join.";
-  const main = html`<div class="head">
-      <div>
-        <h1 tabindex="-1">${TITLE}</h1>
-        <p class="lead"><bdi>${sender}</bdi> invites you to <b><bdi>${group}</bdi></b>. ${does}</p>
-      </div>
-    </div>
-    <div class="stack">${writeNote(refused)} ${writeChoices(site, view, invitation, refused)}</div>`;
-  return { title: TITLE, narrow: true, main };
+  const main = html`${drawCardHead(TITLE, html`<bdi>${sender}</bdi> invites you to <b><bdi>${group}</bdi></b>. ${does}`)}
+    ${writeNote(refused)} ${writeChoices(site, view, invitation, refused)}`;
+  return { title: TITLE, card: {}, main };
 }
 
 function writeChoices(site: Site, view: View, invitation: Invitation, refused?: Refused): PageContent {
@@ -76,12 +72,12 @@ function writeChoices(site: Site, view: View, invitation: Invitation, refused?: 
 
 function writeJoin(view: View, { token }: Invitation): PageContent {
   const form = { path: INVITATION_PATH, does: "Join", fields: [], hidden: { token }, prefix: "invitation" };
-  return writePlainForm(view, { ...form, label: TITLE, isSubject: true });
+  return writePlainForm(view, { ...form, label: TITLE, isSubject: true, isWide: true });
 }
 
 function writeLogin(site: Site, view: View, invitation: Invitation): Markup {
   return html`<p>The invitation is for <bdi>${invitation.email}</bdi>.</p>
-    <p class="row"><a class="btn main" href="${loginFirst(site, view, invitation)}">Log in and join</a></p>`;
+    ${wideLink(loginFirst(site, view, invitation), "Log in and join", "main")}`;
 }
 
 function writeOther(view: View, { email }: Invitation): Markup {
@@ -89,7 +85,7 @@ function writeOther(view: View, { email }: Invitation): Markup {
       You are logged in as ${view.identity?.username ?? ""}. The invitation is for <bdi>${email}</bdi>. Log out, then open
       the link again.
     </p>
-    <p class="row"><a class="btn" href="${resolveAddress(view, SESSION_PATH)}">Your login</a></p>`;
+    ${wideLink(resolveAddress(view, SESSION_PATH), "Your login")}`;
 }
 
 function writeNewAccount(view: View, { token, email }: Invitation, refused?: Refused): Markup {
@@ -103,7 +99,7 @@ function writeNewAccount(view: View, { token, email }: Invitation, refused?: Ref
     prefix: "invitation",
   };
   return html`<p>Your e-mail: <bdi>${email}</bdi></p>
-    ${writePlainForm(view, { ...form, ...again, label: TITLE, isSubject: true })}`;
+    ${writePlainForm(view, { ...form, ...again, label: TITLE, isSubject: true, isWide: true })}`;
 }
 
 /** Returns the reason of a refusal that belongs to no field of the form. */
@@ -111,19 +107,14 @@ function writeNote(refused: Refused | undefined): PageContent {
   const { errors = [], detail } = refused ?? {};
   const isInForm = errors.some(({ pointer }) => fields.some(({ name }) => pointer === `/${name}`));
   const reason = errors[0]?.detail ?? detail;
-  return reason === undefined || isInForm ? "" : html`<p class="wrong" role="alert">${reason}</p>`;
+  return reason === undefined || isInForm ? "" : drawRefusal("invitation-error", reason);
 }
 
 function drawDeadLink(site: Site, view: View): Drawn {
   const title = "This invitation is not valid";
-  const main = html`<div class="head">
-      <div>
-        <h1 tabindex="-1">${title}</h1>
-        <p class="lead">The link was used, has expired or was taken back. Ask the person who invited you for another one.</p>
-      </div>
-    </div>
-    <p class="row"><a class="btn" href="${resolveAddress(view, site.pages.login)}">Log in</a></p>`;
-  return { title, narrow: true, main };
+  const main = html`${drawCardHead(title, "The link was used, has expired or was taken back. Ask the person who invited you for another one.")}
+    ${wideLink(resolveAddress(view, site.pages.login), "Log in")}`;
+  return { title, card: {}, main };
 }
 
 /** Returns the address of the login page that leads back to the invitation. */

@@ -1,115 +1,151 @@
 import { isObject } from "../../../core/checking/members.ts";
-import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer, View } from "../../../http/request/view.ts";
+import { html, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer } from "../../../http/request/view.ts";
+import { drawCardHead, wideLink } from "../forms/card-parts.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
+import { companyName } from "../forms/login-form.ts";
 import { passkeysElsewhere } from "../forms/passkey-form.ts";
 import { PASSKEY_PATH } from "../login-methods.ts";
-import { table } from "../parts.ts";
 import { isServed } from "../paths.ts";
 import type { Drawing, Drawn } from "../site.ts";
-import { drawEndButton, heads, linkTo, rowsAt, section, shown } from "./credential-lists.ts";
-import { drawHead } from "./waiting-parts.ts";
+import { showAgo, showDay } from "../values.ts";
+import { fold, line, lines, removal, rowsAt, settingsSection, type AccountView, type Row } from "./account-parts.ts";
+import { proofWords } from "./account-words.ts";
 
-// The parts of an account with which its user logs in: second factors, passkeys, and identities at providers.
+// The parts of an account with which its user logs in: apps, passkeys, and logins of companies.
 
-/** Lists the second factors and passkeys of the account, each with a button that removes it. */
-export async function drawFactors(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
-  const { view, site } = drawing;
-  const path = `${user}/factors`;
-  const rows = await rowsAt(view, path);
-  if (rows === null) return "";
-  const add = isOwn ? (await view.offers(path)).find(({ method }) => method === "POST") : undefined;
-  const lines = await Promise.all(
-    rows.map(
-      async (row) => html`<tr>
-        <th scope="row"><bdi>${String(row["label"] ?? row["kind"])}</bdi></th>
-        <td>${String(row["kind"])}</td>
-        <td class="nw">${shown(drawing, row, "created_at")}</td>
-        <td class="nw">${shown(drawing, row, "last_used_at")}</td>
-        <td>${await drawEndButton(drawing, `${path}/${String(row["id"])}`, "Remove")}</td>
-      </tr> `,
-    ),
+/** Draws the authenticator apps and the recovery codes. */
+export async function drawApps(shown: AccountView): Promise<PageContent> {
+  const { drawing, user, isOwn, factors } = shown;
+  if (factors === null) return "";
+  const apps = factors.filter(({ kind }) => kind === "totp");
+  const [recovery] = factors.filter(({ kind }) => kind === "recovery");
+  const add = await findAdd(shown, `${user}/factors`);
+  const listed = await Promise.all(apps.map((app) => drawApp(drawing, `${user}/factors`, app, isOwn)));
+  const asks = apps.length === 0 ? "Set it up" : "Add another app";
+  const form = add === undefined ? "" : fold(asks, newFactor(shown, add, "totp", "Set it up"));
+  const none = apps.length > 0 ? "" : recovery === undefined ? "Not set up yet" : "No app yet";
+  const addLine = form === "" && none === "" ? "" : line(none, form);
+  const codes = recovery === undefined ? "" : await drawRecovery(drawing, `${user}/factors/recovery`, recovery, isOwn);
+  return settingsSection(
+    "two",
+    "Two-step login",
+    "A code from your phone, after the password.",
+    lines([...listed, codes, addLine]),
   );
-  const list =
-    rows.length === 0
-      ? html`<p class="dim">There is none. A second factor protects the account if the password is stolen.</p>`
-      : table(linkTo(view, path, "All"), heads("Name", "Kind", "Added", "Last used"), lines);
-  const forms: PageContent =
-    add === undefined
-      ? ""
-      : html`${newFactor(view, add, "totp", "an authenticator app", "Add the app")}
-        ${isServed(site, PASSKEY_PATH, "POST") ? (passkeysElsewhere(view, "Add a passkey") ?? newFactor(view, add, "passkey", "a passkey", "Add the passkey")) : ""}`;
-  return section(
-    "factors",
-    "Second factors and passkeys",
-    rows.length === 0 ? "" : await drawCodesButton(view, `${path}/recovery`, add),
-    html`${list}${forms}`,
+}
+
+async function drawApp(drawing: Drawing, path: string, app: Row, isOwn: boolean): Promise<PageContent> {
+  const name = String(app["label"] ?? "Authenticator app");
+  const used =
+    typeof app["last_used_at"] === "string" ? html`Last used ${showAgo(app["last_used_at"])}` : "Not used yet";
+  const warning = isOwn
+    ? "Then your password alone may let you in. Your other logins end."
+    : "Then the password alone may let the user in. All logins of the user end.";
+  return line(
+    html`<b><bdi>${name}</bdi></b> <span class="tag good">on</span><br><span class="small dim">${used}</span>`,
+    await removal(drawing, { path: `${path}/${String(app["id"])}`, id: `rm-app-${String(app["id"])}`, name, warning }),
   );
 }
 
 /** Writes the button that makes new recovery codes. The answer shows them. */
-async function drawCodesButton(view: View, path: string, add: Offer | undefined): Promise<PageContent> {
-  const offer = add === undefined ? undefined : (await view.offers(path)).find(({ method }) => method === "POST");
-  return offer === undefined ? "" : writeButton({ view, offer, does: "Make new recovery codes" }, "low");
+async function drawRecovery({ view }: Drawing, path: string, { remaining }: Row, isOwn: boolean): Promise<PageContent> {
+  const offer = isOwn ? (await view.offers(path)).find(({ method }) => method === "POST") : undefined;
+  const button = offer === undefined ? "" : writeButton({ view, offer, does: "Make new codes" }, "low");
+  return line(
+    html`<b>Recovery codes</b><br><span class="small dim">${Number(remaining ?? 0)} of 10 left</span>`,
+    button,
+  );
 }
 
-function newFactor(view: View, offer: Offer, kind: string, what: string, does: string): Markup {
-  const parts = {
-    view,
-    offer,
-    only: ["label", "current_password"],
-    values: { kind },
-    does,
-    prefix: kind,
-    isPlain: kind === "totp",
-  };
-  return html`<details class="more">
-    <summary>Add ${what}</summary>
-    ${writeForm({ ...parts, more: html`<input type="hidden" name="kind" value="${kind}" />` })}
-  </details>`;
+async function findAdd({ drawing: { view }, isOwn }: AccountView, path: string): Promise<Offer | undefined> {
+  return isOwn ? (await view.offers(path)).find(({ method }) => method === "POST") : undefined;
 }
 
-/** Lists the identities at providers, each with a button that unlinks it. */
-export async function drawIdentities(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+function newFactor({ drawing: { view }, factors }: AccountView, offer: Offer, kind: string, does: string): PageContent {
+  const only = ["label", ...((factors ?? []).length > 0 ? [] : ["current_password"])];
+  const more = html`<input type="hidden" name="kind" value="${kind}">`;
+  return writeForm({ view, offer, only, values: { kind }, does, prefix: kind, isPlain: true, words: proofWords, more });
+}
+
+/** Draws the passkeys. */
+export async function drawPasskeys(shown: AccountView): Promise<PageContent> {
+  const { drawing, user, factors, isOwn } = shown;
+  const { site, view } = drawing;
+  if (factors === null || !isServed(site, PASSKEY_PATH, "POST")) return "";
+  const passkeys = factors.filter(({ kind }) => kind === "passkey");
+  const listed = passkeys.map(async (passkey) => {
+    const name = String(passkey["label"] ?? "Passkey");
+    const warning = `${isOwn ? "You" : "The user"} can no longer log in with this passkey.`;
+    const path = `${user}/factors/${String(passkey["id"])}`;
+    const added = html`Added ${showDay(String(passkey["created_at"]))}`;
+    return line(
+      html`<b><bdi>${name}</bdi></b><br><span class="small dim">${added}</span>`,
+      await removal(drawing, { path, id: `rm-key-${String(passkey["id"])}`, name, warning }),
+    );
+  });
+  const add = await findAdd(shown, `${user}/factors`);
+  const does = "Add a passkey";
+  const form =
+    add === undefined
+      ? ""
+      : (passkeysElsewhere(view, does) ??
+        html`<div class="more" data-js hidden>${fold(does, newFactor(shown, add, "passkey", "Add the passkey"))}</div><noscript>Adding a passkey needs JavaScript.</noscript>`);
+  const none = passkeys.length === 0 ? "None yet" : "";
+  return settingsSection(
+    "keys-of",
+    "Passkeys",
+    "Log in with your finger, face or a security key instead of a password.",
+    lines([...(await Promise.all(listed)), form === "" && none === "" ? "" : line(none, form)]),
+  );
+}
+
+/** Draws the logins of companies: those that are connected, and those that can be. */
+export async function drawCompanies(shown: AccountView): Promise<PageContent> {
+  const { drawing, user, isOwn } = shown;
   const { view, site } = drawing;
   const path = `${user}/identities`;
   const rows = await rowsAt(view, path);
   if (rows === null) return "";
-  const add = isOwn ? (await view.offers(path)).find(({ method }) => method === "POST") : undefined;
-  const lines = await Promise.all(
-    rows.map(
-      async (row) => html`<tr>
-        <th scope="row"><bdi>${String(row["title"])}</bdi></th>
-        <td class="mono"><bdi>${String(row["subject"])}</bdi></td>
-        <td class="nw">${shown(drawing, row, "created_at")}</td>
-        <td>${await drawEndButton(drawing, `${path}/${String(row["id"])}`, "Unlink")}</td>
-      </tr> `,
-    ),
+  const add = await findAdd(shown, path);
+  const connected = rows.map(async (row) => {
+    const name = companyName(String(row["title"]));
+    const warning = `${isOwn ? "You" : "The user"} can no longer log in with it.`;
+    return line(
+      html`<b><bdi>${name}</bdi></b> <span class="tag good">connected</span><br><span class="small dim"><bdi>${String(row["subject"])}</bdi></span>`,
+      await removal(drawing, { path: `${path}/${String(row["id"])}`, id: `rm-co-${String(row["id"])}`, name, warning }),
+    );
+  });
+  const others =
+    add === undefined ? [] : site.facts().loginLinks.map(({ title, href }) => newCompany(shown, add, title, href));
+  return settingsSection(
+    "company",
+    "Company logins",
+    isOwn ? "Log in with an account that you have elsewhere." : "Accounts elsewhere with which the user logs in.",
+    lines([...(await Promise.all(connected)), ...others]),
   );
-  const list =
-    rows.length === 0
-      ? html`<p class="dim">There is none. A linked identity logs in without the password of this service.</p>`
-      : table(linkTo(view, path, "All"), heads("Provider", "Account there", "Linked"), lines);
-  const forms: readonly PageContent[] =
-    add === undefined ? [] : site.facts().loginLinks.flatMap(({ title, href }) => newIdentity(view, add, title, href));
-  return section("identities", "Identities at providers", "", html`${list}${forms}`);
 }
 
 /**
- * Returns the form that links an identity at a provider. The login at a provider starts at
- * `/api/login/{provider}/start`. Returns nothing for any other login.
+ * Returns the form that connects the login of a company. The login starts at `/api/login/{provider}/start`. Returns
+ * nothing for any other login.
  */
-function newIdentity(view: View, offer: Offer, title: string, href: string): readonly PageContent[] {
+function newCompany(
+  { drawing: { view }, factors }: AccountView,
+  offer: Offer,
+  title: string,
+  href: string,
+): PageContent {
   const provider = /^\/api\/login\/([^/]+)\/start$/.exec(href)?.[1];
-  if (provider === undefined) return [];
-  const does = `Link ${title}`;
-  const parts = { view, offer, only: ["current_password"], does, prefix: `identity-${provider}`, isPlain: true };
-  return [
-    html`<details class="more">
-      <summary>Link ${title}</summary>
-      ${writeForm({ ...parts, more: html`<input type="hidden" name="provider" value="${provider}" />` })}
-    </details>`,
-  ];
+  if (provider === undefined) return "";
+  const name = companyName(title);
+  const only = (factors ?? []).length > 0 ? [] : ["current_password"];
+  const more = html`<input type="hidden" name="provider" value="${provider}">`;
+  const parts = { view, offer, only, more, prefix: `company-${provider}`, isPlain: true, words: proofWords };
+  return line(
+    html`<b><bdi>${name}</bdi></b>`,
+    fold(html`Connect<span class="vh"> ${name}</span>`, writeForm({ ...parts, does: `Connect ${name}` })),
+  );
 }
 
 /**
@@ -119,8 +155,8 @@ function newIdentity(view: View, offer: Offer, title: string, href: string): rea
 export function drawIdentityStart({ body }: Drawing): Drawn | null {
   const { value } = body;
   if (!isObject(value) || typeof value["start"] !== "string") return null;
-  const title = "Link an identity";
-  const main = html`${drawHead(title, "Log in at the provider. It sends you back to your account.")}
-    <p class="row"><a class="btn main" href="${value["start"]}">Go to the provider</a></p>`;
-  return { title, main, narrow: true };
+  const title = "Connect a company login";
+  const main = html`${drawCardHead(title, "Log in there. It sends you back to your account.")}
+<div class="buttons">${wideLink(value["start"], "Go to the company login", "main")}</div>`;
+  return { title, main, card: {} };
 }

@@ -5,86 +5,91 @@ import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
+import { drawCardHead, drawOtherWays, drawRefusal, wideLink } from "../forms/card-parts.ts";
 import { writeForm } from "../forms/form.ts";
+import { canSignUp, companyLinks } from "../forms/login-form.ts";
 import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
 import {
   EMAIL_CONFIRM_PATH,
   findUsers,
   INVITATION_PATH,
+  MAIL_CODE_PATH,
   RESET_CONFIRM_PATH,
   RESET_PATH,
   USERS_PATH,
 } from "../login-methods.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { drawInvitationAgain } from "./invitation-page.ts";
-import { loginAfter } from "./login-page.ts";
-import { drawHead } from "./waiting-parts.ts";
+import { backToLogin, describeWait, drawMailRequestAgain, loginAfter } from "./login-page.ts";
+import { drawMailbox } from "./mailbox-page.ts";
 
 // Sign-up, forgotten passwords and links of mails. Opening a page does not use up the link of a mail, because only the
 // button of the page sends the token.
 
 /** A refused attempt, which the page shows with its form again. */
-type Refused = Pick<ProblemDocument, "code" | "detail" | "errors" | "status">;
+type Refused = ProblemDocument;
 
 const email: PlainField = { name: "email", label: "E-mail", type: "email", autocomplete: "email" };
-/** The address in a form with a password: a password manager stores the password under it. */
-const emailOfPassword: PlainField = { ...email, autocomplete: "username" };
-const code: PlainField = {
-  name: "code",
-  label: "Code",
-  autocomplete: "one-time-code",
-  rule: "Eight digits, on a separate line of the mail",
-};
 const newPassword: PlainField = {
   name: "password",
   label: "New password",
   type: "password",
   autocomplete: "new-password",
-  rule: "8 characters or more",
+  hint: "At least 8 characters. A few words are good.",
 };
-
 const username: PlainField = {
   name: "username",
   label: "Username",
   autocomplete: "username",
-  rule: "Only for a new account. Leave it out to log in with your e-mail",
+  hint: "Your e-mail address, or another name of your choice.",
   optional: true,
+  foldedAs: "Choose a username",
 };
-const newUsernameRule = "Your e-mail address, or another name of your choice";
 
 /** Draws the page for newcomers. */
 export async function drawSignup({ site, view }: Drawing): Promise<Drawn> {
   const offer = (await view.offers(USERS_PATH)).find(({ method }) => method === "POST");
-  const login = resolveAddress(view, site.pages.login);
   if (view.identity !== null) return drawLoggedIn(view, view.identity.id);
   if (offer === undefined) {
     const title = "Sign-up is closed";
-    const main = html`${drawHead(title, "An administrator creates the accounts of this service.")}
-      <p class="row"><a class="btn" href="${login}">Log in</a></p>`;
-    return { title, narrow: true, main };
+    const login = wideLink(resolveAddress(view, site.pages.login), "Log in", "main");
+    const main = html`${drawCardHead(title, `The person who runs ${site.title} creates the accounts.`)}
+<div class="buttons">${login}</div>`;
+    return { title, main, card: {} };
   }
   const users = findUsers(site.facts());
   if (users !== undefined && users.deferral !== null) return drawVerifiedSignup(site, view);
   const title = "Sign up";
-  const main = html`${drawHead(title, "Then log in with your e-mail address and your password.")}
-    ${writeForm({ view, offer, only: ["name", "email", "password"], does: "Sign up", next: login, prefix: "signup" })} ${toLogin(site, view)}`;
-  return { title, narrow: true, main };
+  const next = resolveAddress(view, site.pages.login);
+  const form = { view, offer, only: ["name", "email", "password"], does: "Sign up", next, prefix: "signup" };
+  const main = html`${drawCardHead(title, "Then log in with your e-mail address and your password.")}
+${writeForm({ ...form, isCard: true })}${companies(site, view)}`;
+  return { title, main, card: { foot: toLogin(site, view), scripts: ["script", "forms"] } };
 }
 
 function drawLoggedIn(view: View, id: number): Drawn {
   const title = "You are logged in";
   const account = resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(id)));
-  const main = html`${drawHead(title, "To sign up as another user, log out first.")}
-    <p class="row"><a class="btn" href="${account}">Your account</a></p>`;
-  return { title, narrow: true, main };
+  const main = html`${drawCardHead(title, "To sign up as another user, log out first.")}
+<div class="buttons">${wideLink(account, "Your account", "main")}</div>`;
+  return { title, main, card: {} };
 }
 
 function drawVerifiedSignup(site: Site, view: View, refused?: Refused): Drawn {
-  const name: PlainField = { name: "name", label: "Name", autocomplete: "name" };
-  const form = { path: USERS_PATH, does: "Sign up", fields: [name, email], hidden: {}, prefix: "signup" };
-  const text = "You get a mail with a link and a code. With them you choose your password.";
-  return drawPage(view, { title: "Sign up", text, form, refused, below: toLogin(site, view) });
+  const name: PlainField = { name: "name", label: "Your name", autocomplete: "name" };
+  return drawPage(view, {
+    title: "Sign up",
+    lead: "We send you a mail to check your address. You choose a password after that.",
+    form: { path: USERS_PATH, does: "Sign up", fields: [name, email], hidden: {}, prefix: "signup" },
+    refused,
+    below: companies(site, view),
+    foot: toLogin(site, view),
+  });
+}
+
+function companies(site: Site, view: View): PageContent {
+  return drawOtherWays(companyLinks(site, view, resolveAddress(view, "/")));
 }
 
 /** Draws the page that sends a mail to a user who forgot the password. */
@@ -93,31 +98,78 @@ export function drawForgot({ site, view }: Drawing): Drawn {
 }
 
 function drawForgotAgain(site: Site, view: View, refused?: Refused): Drawn {
-  const hidden = { next: resolveAddress(view, site.pages.reset) };
-  const form = { path: RESET_PATH, does: "Send the mail", fields: [email], hidden, prefix: "forgot" };
-  const text = "You get a mail with a link and a code, if an account has this address.";
-  return drawPage(view, { title: "Forgot your password?", text, form, refused, below: toLogin(site, view) });
+  return drawPage(view, {
+    title: "Forgot your password?",
+    lead: "We send you a mail with which you choose a new one.",
+    form: forgotForm(site, view, "Send the mail"),
+    refused,
+    foot: backToLogin(site, view),
+  });
 }
 
-/** Draws the page that sets a new password, with the token of a link or with a code. */
+function forgotForm(site: Site, view: View, does: string): MailPage["form"] {
+  const hidden = { next: resolveAddress(view, site.pages.reset) };
+  return { path: RESET_PATH, does, fields: [email], hidden, prefix: "forgot" };
+}
+
+/**
+ * Draws the page that sets a new password: with the token of a link, or with a code. A code is checked first, so the
+ * page asks for the password only after a right one.
+ */
 export function drawReset({ site, view }: Drawing): Promise<Drawn> {
   return drawResetAgain(site, view);
 }
 
 async function drawResetAgain(site: Site, view: View, refused?: Refused): Promise<Drawn> {
-  const user = await findLinkUser(site, view, "reset");
   const token = findToken(view);
-  const hidden = { next: loginAfter(site, view, "password"), ...(token === undefined ? {} : { token }) };
-  const fields = token === undefined ? [emailOfPassword, code, newPassword] : [newPassword];
-  const named = user === null ? {} : { username: user.username };
-  const form = { path: RESET_CONFIRM_PATH, does: "Set the password", fields, hidden, ...named, prefix: "reset" };
-  const text =
-    token === undefined
-      ? "If an account has your address, a mail is on its way. Open its link, or enter its code here."
-      : "This ends every login of your account. Then log in with the new password.";
-  const below = html`<p><a href="${resolveAddress(view, site.pages.forgot)}">Send another mail</a></p>`;
-  return drawPage(view, { title: "Choose a new password", text, form, refused, below });
+  const user = token === undefined ? null : await findLinkUser(site, view, "reset", token);
+  if (token !== undefined && user === null) return drawExpiredReset(site, view);
+  const { email: address = "", code } = readMailed(view);
+  if (token === undefined && needsCode(view, refused)) return drawResetMailbox(site, view, address, refused);
+  const hidden = {
+    next: loginAfter(site, view, "password"),
+    ...(token === undefined ? { email: address, code: code ?? "" } : { token }),
+  };
+  const named = user?.username ?? address;
+  const keep = html`<label class="pick"><input type="checkbox" name="end_keys" value="false"> <span>Keep my keys for programs</span></label>`;
+  return drawPage(view, {
+    title: "Choose a new password",
+    lead: html`For <b><bdi>${named}</bdi></b>. You are logged out everywhere else.`,
+    form: {
+      path: RESET_CONFIRM_PATH,
+      does: "Save password",
+      fields: [newPassword],
+      hidden,
+      username: named,
+      prefix: "reset",
+      more: keep,
+    },
+    refused: isFirstAsk(view, refused) ? undefined : refused,
+  });
 }
+
+/** Draws the page for the code of a reset. */
+function drawResetMailbox(site: Site, view: View, address: string, refused?: Refused): Drawn {
+  const { forgot, reset } = site.pages;
+  return drawMailbox(view, {
+    address,
+    form: { path: RESET_CONFIRM_PATH, hidden: { next: loginAfter(site, view, "password") }, does: "Continue" },
+    wrong: describeRefusal(view, refused),
+    again: { path: RESET_PATH, hidden: { next: resolveAddress(view, reset), email: address } },
+    change: resolveAddress(view, forgot),
+  });
+}
+
+function drawExpiredReset(site: Site, view: View): Drawn {
+  return drawPage(view, {
+    title: EXPIRED,
+    lead: "It was used already, or it is older than 30 minutes. Nothing was changed.",
+    form: forgotForm(site, view, "Send a new mail"),
+    foot: backToLogin(site, view),
+  });
+}
+
+const EXPIRED = "This link no longer works";
 
 /**
  * Draws the page that confirms an address. A newcomer chooses a password. A user who changes an address logs in first,
@@ -129,36 +181,76 @@ export async function drawVerify({ site, view }: Drawing): Promise<Drawn> {
 }
 
 async function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refused?: Refused): Promise<Drawn> {
-  const user = choosesPassword ? await findLinkUser(site, view, "verify") : null;
   const token = findToken(view);
-  const hidden = {
-    next: choosesPassword ? loginAfter(site, view, "address") : resolveAddress(view, "/"),
-    ...(token === undefined ? {} : { token }),
-  };
-  const names = choosesPassword ? choosePassword(user) : { fields: [] };
-  const fields = [...(token === undefined ? [email, code] : []), ...names.fields];
-  const form = { path: EMAIL_CONFIRM_PATH, does: "Confirm the address", hidden, prefix: "verify", ...names, fields };
-  const text =
-    token === undefined
-      ? "A mail is on its way. Open its link, or enter its code here."
-      : choosesPassword
-        ? "Choose the password of your account."
-        : "Press the button to confirm it.";
-  const below = choosesPassword
-    ? html`<p>Are you changing the address of an account? <a href="${loginToChange(site, view)}">Log in first</a></p>`
+  const user = choosesPassword && token !== undefined ? await findLinkUser(site, view, "verify", token) : null;
+  if (token !== undefined && refused?.code === "invalid_link") return drawExpiredVerify(site, view);
+  const { email: address = "", code } = readMailed(view);
+  if (token === undefined && needsCode(view, refused))
+    return drawVerifyMailbox(site, view, { address, choosesPassword, refused });
+  const proof = token === undefined ? { email: address, code: code ?? "" } : { token };
+  const next = choosesPassword ? loginAfter(site, view, "address") : resolveAddress(view, "/");
+  const named = user?.username ?? address;
+  const names = choosesPassword ? choosePassword(user, address) : { fields: [] };
+  const isNew = user === null || user.isNew;
+  return drawPage(view, {
+    title: choosesPassword ? greet(user) : "Confirm your e-mail address",
+    lead: choosesPassword
+      ? html`Choose a password${named === "" ? "" : html` for <b><bdi>${named}</bdi></b>`}. Then your account is ready.`
+      : "Then you log in with it, and we send mail to it.",
+    form: {
+      path: EMAIL_CONFIRM_PATH,
+      does: choosesPassword ? (isNew ? "Create account" : "Save password") : "Confirm the address",
+      hidden: { next, ...proof },
+      prefix: "verify",
+      ...names,
+    },
+    refused: isFirstAsk(view, refused) ? undefined : refused,
+    ...(choosesPassword && token !== undefined && user === null
+      ? { foot: html`<p>A new address for your account? <a href="${loginToChange(site, view)}">Log in first</a></p>` }
+      : {}),
+  });
+}
+
+function greet(user: LinkUser | null): PageContent {
+  return user?.name === undefined ? "Welcome" : html`Welcome, <bdi>${user.name}</bdi>`;
+}
+
+/** Draws the page for the code of a sign-up, an invitation or a changed address. */
+function drawVerifyMailbox(
+  site: Site,
+  view: View,
+  { address, choosesPassword, refused }: { address: string; choosesPassword: boolean; refused: Refused | undefined },
+): Drawn {
+  const next = choosesPassword ? loginAfter(site, view, "address") : resolveAddress(view, "/");
+  return drawMailbox(view, {
+    address,
+    form: { path: EMAIL_CONFIRM_PATH, hidden: { next }, does: choosesPassword ? "Continue" : "Confirm the address" },
+    wrong: describeRefusal(view, refused),
+    again: null,
+    change: choosesPassword ? resolveAddress(view, site.pages.signup) : null,
+  });
+}
+
+async function drawExpiredVerify(site: Site, view: View): Promise<Drawn> {
+  const signUp = (await canSignUp(site, view))
+    ? wideLink(resolveAddress(view, site.pages.signup), "Sign up again")
     : "";
-  return drawPage(view, { title: "Confirm your e-mail address", text, form, refused, below });
+  const main = html`${drawCardHead(EXPIRED, "It was used already, or it is too old. Nothing was changed.")}
+<div class="buttons">${wideLink(resolveAddress(view, site.pages.login), "Log in", "main")}${signUp}</div>
+<p class="small dim">Were you invited? Ask for another invitation.</p>`;
+  return { title: EXPIRED, main, card: {} };
 }
 
 /**
  * Returns the fields of a form that chooses a password, with the username for a password manager. Only a new user
- * chooses a username: the page shows the default. An invited user has one. The user of a code, or of a link that is not
- * valid, is unknown.
+ * chooses a username: the page shows the default. An invited user has one. The user of a link that is not valid is
+ * unknown.
  */
-function choosePassword(user: LinkUser | null): Pick<PlainForm, "fields" | "username" | "values"> {
-  if (user === null) return { fields: [username, newPassword] };
-  if (!user.isNew) return { fields: [newPassword], username: user.username };
-  return { fields: [{ ...username, rule: newUsernameRule }, newPassword], values: { username: user.username } };
+function choosePassword(user: LinkUser | null, address: string): Pick<PlainForm, "fields" | "username" | "values"> {
+  const password = { ...newPassword, label: "Password" };
+  if (user === null && address === "") return { fields: [password] };
+  if (user !== null && !user.isNew) return { fields: [password], username: user.username };
+  return { fields: [password, username], values: { username: user?.username ?? address } };
 }
 
 /** The path that changes the address of a user. */
@@ -169,7 +261,7 @@ const EMAIL_PATH = "/users/{id}/email";
  */
 export async function drawMailProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const isForm = view.call.header("content-type")?.startsWith(formType) === true;
-  if (!isForm || view.call.method !== "POST" || ![400, 401, 403, 409].includes(document.status)) return null;
+  if (!isForm || view.call.method !== "POST" || ![400, 401, 403, 409, 429].includes(document.status)) return null;
   if (view.place?.path === INVITATION_PATH) return drawInvitationAgain(site, view, document);
   if (document.status === 403) return null;
   switch (view.place?.path) {
@@ -177,6 +269,8 @@ export async function drawMailProblem(site: Site, view: View, document: ProblemD
       return drawVerifiedSignup(site, view, document);
     case RESET_PATH:
       return drawForgotAgain(site, view, document);
+    case MAIL_CODE_PATH:
+      return drawMailRequestAgain(site, view, document);
     case RESET_CONFIRM_PATH:
       return drawResetAgain(site, view, document);
     case EMAIL_CONFIRM_PATH:
@@ -197,95 +291,128 @@ export async function drawMailProblem(site: Site, view: View, document: ProblemD
 function needsPassword({ sent }: View, { errors = [] }: ProblemDocument): boolean {
   const mistake = errors.find(({ pointer }) => pointer === "/password");
   if (mistake !== undefined) return mistake.code !== "read_only";
-  return isObject(sent) && sent["password"] !== undefined;
+  const next = isObject(sent) ? sent["next"] : undefined;
+  return typeof next === "string" && next.includes("done=address");
+}
+
+/** Returns true if the service has not found the code right yet, so that the page asks for the code alone. */
+function needsCode(view: View, refused: Refused | undefined): boolean {
+  if (readMailed(view).code === undefined || refused?.code === "invalid_link") return true;
+  return readSentValues(view)["password"] === undefined && !isFirstAsk(view, refused);
+}
+
+/**
+ * Returns true if the page before asked for the code alone. The service has checked the code and asks for the password,
+ * which is no mistake of the user.
+ */
+function isFirstAsk({ sent }: View, refused: Refused | undefined): boolean {
+  const isMissing = refused?.errors?.every(({ pointer, code }) => pointer === "/password" && code === "required");
+  return isMissing === true && isObject(sent) && sent["password"] === undefined;
+}
+
+function describeRefusal(view: View, refused: Refused | undefined): string | undefined {
+  if (refused === undefined) return undefined;
+  if (refused.status === 429) return describeWait(view);
+  return refused.code === "invalid_link"
+    ? "This code is wrong, used or expired."
+    : (refused.errors?.[0]?.detail ?? refused.detail);
 }
 
 function drawLoginFirst(site: Site, view: View): Drawn {
   const title = "Log in to confirm the address";
-  const main = html`${drawHead(title, "The new address belongs to an account. Log in to it, then confirm.")}
-    <p class="row"><a class="btn main" href="${loginToChange(site, view)}">Log in</a></p>`;
-  return { title, narrow: true, main };
+  const main = html`${drawCardHead(title, "The new address belongs to an account. Log in to it, then confirm.")}
+<div class="buttons">${wideLink(loginToChange(site, view), "Log in", "main")}</div>`;
+  return { title, main, card: {} };
 }
 
 /** Returns the address of the login page that leads back to the confirmation of a changed address. */
 function loginToChange(site: Site, view: View): string {
   const token = findToken(view);
-  const query = new URLSearchParams({ change: "1", ...(token === undefined ? {} : { token }) }).toString();
-  const next = `${resolveAddress(view, site.pages.verify)}?${query}`;
+  const address = token === undefined ? readMailed(view).email : undefined;
+  const query = new URLSearchParams({
+    change: "1",
+    ...(token === undefined ? {} : { token }),
+    ...(address === undefined ? {} : { email: address }),
+  });
+  const next = `${resolveAddress(view, site.pages.verify)}?${query.toString()}`;
   return `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
 }
 
 /** Writes the form that changes the address of a user. */
-export function emailForm(site: Site, view: View, user: string, refused?: Refused): PageContent {
-  const fields: readonly PlainField[] = [
-    { ...email, label: "New e-mail" },
-    {
-      name: "current_password",
-      label: "Current password",
-      type: "password",
-      autocomplete: "current-password",
-      rule: "Leave it out if you logged in with a second factor in the last ten minutes",
-      optional: true,
-    },
-  ];
+export function emailForm(
+  site: Site,
+  view: View,
+  user: string,
+  { asksPassword, refused }: { readonly asksPassword: boolean; readonly refused?: Refused },
+): PageContent {
+  const proof: PlainField = {
+    name: "current_password",
+    label: "Current password",
+    type: "password",
+    autocomplete: "current-password",
+    hint: "Not needed if you have none.",
+    optional: true,
+  };
+  const address = {
+    ...email,
+    label: "New e-mail",
+    hint: "We send a mail there. The old address stays until you confirm.",
+  };
+  const fields = asksPassword ? [address, proof] : [address];
   const hidden = { next: `${resolveAddress(view, site.pages.verify)}?change=1` };
   const again = refused === undefined ? {} : { values: readSentValues(view), mistakes: refused.errors ?? [] };
-  const label = "Change the e-mail address";
-  return writePlainForm(view, {
-    path: `${user}/email`,
-    does: "Send the mail",
-    fields,
-    hidden,
-    ...again,
-    label,
-    prefix: "email",
-  });
+  const label = "Change e-mail";
+  const form = { path: `${user}/email`, does: "Send the mail", fields, hidden, ...again, label, prefix: "email" };
+  return writePlainForm(view, { ...form, isWide: refused !== undefined });
 }
 
 function drawEmailAgain(site: Site, view: View, refused: Refused): Drawn {
-  const title = "Change your e-mail address";
+  const title = "Change your e-mail";
   const user = `/users/${String(view.place?.params["id"])}`;
-  return {
-    title,
-    narrow: true,
-    main: html`${drawHead(title, refused.detail)} ${emailForm(site, view, user, refused)}`,
-  };
+  const account = resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(view.place?.params["id"])));
+  const asksPassword = isObject(view.sent) && view.sent["current_password"] !== undefined;
+  const main = html`${drawCardHead(title, "")}${emailForm(site, view, user, { asksPassword, refused })}`;
+  return { title, main, card: { foot: html`<p><a href="${account}">Do not change it</a></p>` } };
 }
 
 interface MailPage {
-  readonly title: string;
-  readonly text: string;
+  readonly title: PageContent;
+  readonly lead: PageContent;
   readonly form: Omit<PlainForm, "label">;
-  readonly refused: Refused | undefined;
-  readonly below: PageContent;
+  readonly refused?: Refused | undefined;
+  readonly below?: PageContent;
+  readonly foot?: PageContent;
 }
 
-function drawPage(view: View, { title, text, form, refused, below }: MailPage): Drawn {
+function drawPage(view: View, { title, lead, form, refused, below, foot }: MailPage): Drawn {
   const errors = refused?.errors ?? [];
   const mistakes = errors.filter(({ pointer }) => form.fields.some(({ name }) => pointer === `/${name}`));
   // The mistake may be in a field of the sign-up that this form does not have. Its reason is then shown above the form.
-  const reason = errors[0]?.detail ?? refused?.detail;
-  const note: PageContent =
-    reason === undefined || mistakes.length > 0 ? "" : html`<p class="wrong" role="alert">${reason}</p>`;
+  const reason = mistakes.length > 0 ? undefined : describeRefusal(view, refused);
   const again = refused === undefined ? {} : { values: { ...form.values, ...readSentValues(view) }, mistakes };
-  const main: Markup = html`${drawHead(title, text)}
-    <div class="stack">
-      ${note} ${writePlainForm(view, { ...form, ...again, label: title, isSubject: true })} ${below}
-    </div>`;
-  return { title, narrow: true, main };
+  const named = typeof title === "string" ? title : "Welcome";
+  const main: Markup = html`${drawCardHead(title, lead)}
+${drawRefusal("page-error", reason)}${writePlainForm(view, { ...form, ...again, label: named, isSubject: true, isWide: true })}${below ?? ""}`;
+  return { title: named, main, card: foot === undefined ? {} : { foot } };
 }
 
 function readSentValues({ sent }: View): Readonly<Record<string, unknown>> {
   return isObject(sent) ? sent : {};
 }
 
-/**
- * Returns the user of the link, without using the link up. Returns null if the link is wrong, used or expired, or if
- * there is none.
- */
-async function findLinkUser(site: Site, view: View, page: "reset" | "verify"): Promise<LinkUser | null> {
-  const token = findToken(view);
-  return token === undefined ? null : site.facts().findLinkUser({ page, token, call: view.call });
+/** Returns the address and the code of a mail: from the form, or the address from the page before. */
+function readMailed(view: View): { readonly email?: string; readonly code?: string } {
+  const { email: sent, code } = readSentValues(view);
+  const address = typeof sent === "string" ? sent : findParameter(view, "email");
+  return {
+    ...(address === undefined ? {} : { email: address }),
+    ...(typeof code === "string" && code !== "" ? { code } : {}),
+  };
+}
+
+/** Returns the user of a link, without using the link up. Returns null if the link is wrong, used or expired. */
+function findLinkUser(site: Site, view: View, page: "reset" | "verify", token: string): Promise<LinkUser | null> {
+  return site.facts().findLinkUser({ page, token, call: view.call });
 }
 
 /** Returns the token of the link: from the address of the page, or from its form. */
@@ -295,5 +422,5 @@ function findToken(view: View): string | undefined {
 }
 
 function toLogin(site: Site, view: View): Markup {
-  return html`<p>Do you have an account? <a href="${resolveAddress(view, site.pages.login)}">Log in</a></p>`;
+  return html`<p>You have an account? <a href="${resolveAddress(view, site.pages.login)}">Log in</a></p>`;
 }

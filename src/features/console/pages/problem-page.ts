@@ -1,4 +1,3 @@
-import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
 import { catalogueWith } from "../../../core/problem/catalogue.ts";
@@ -18,37 +17,38 @@ import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { resolveAddress, nameInSentence, type Drawn, type Site } from "../site.ts";
 import { showPlain } from "../values.ts";
+import { drawAccountAgain } from "./account-again.ts";
+import { drawAccountProblem } from "./account-problems.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
-import { drawLoginAgain } from "./login-page.ts";
+import { drawLogin, drawLoginAgain } from "./login-page.ts";
 import { drawMailProblem } from "./mail-pages.ts";
 import { drawAppAgain } from "./new-factor-page.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { findRecord } from "./rows.ts";
-import { drawProgram } from "./session-page.ts";
 
 /** Draws a problem: what happened, why, and what to do. The typed values are kept. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const factor = (await drawFactorProblem(site, view, document)) ?? (await drawAppAgain(view, document));
-  if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
+  if (factor !== null) return factor;
   const mailed = await drawMailProblem(site, view, document);
-  if (mailed !== null) return { ...mailed, main: html`${mailed.main} ${programs(document)}` };
-  const confirming = document.code === "confirmation_required" ? await drawConfirmFirst(site, view, document) : null;
-  if (confirming !== null) return { ...confirming, main: html`${confirming.main}${programs(document)}` };
+  if (mailed !== null) return mailed;
+  const confirming = document.code === "confirmation_required" ? await drawConfirmFirst(site, view) : null;
+  if (confirming !== null) return confirming;
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
+  if (form?.card !== undefined) return form;
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
   // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with
   // sessions only.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
-  if (isUnknown && hasLoginMethods(site.facts()))
-    return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
+  if (isUnknown && hasLoginMethods(site.facts())) return drawLogin(site, view, {});
   const { title, code } = document;
-  if (code === "invalid_credentials" && isLoginPage(view) && view.call.method === "POST") {
-    const { main, ...rest } = await drawLoginAgain(site, view);
-    return { ...rest, main: html`${main} ${programs(document)}` };
-  }
+  const isRefused = code === "invalid_credentials" || document.status === 429;
+  if (isRefused && isLoginPage(view) && view.call.method === "POST") return drawLoginAgain(site, view, document);
+  const card = await drawAccountProblem(site, view, document);
+  if (card !== null) return card;
   const detail = code === "invalid_credentials" ? "Wrong name or password." : document.detail;
   if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
     return drawNothingHere(site, view, document);
@@ -60,7 +60,7 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
       </div>
     </div>
     ${drawMistakes(document)} ${drawExtensions(document, extensions)} ${waysOn(site, view, document)}
-    ${document.status === 401 ? html`${await writeLoginForm(site, view)}${drawChallenges(view)}` : ""}
+    ${document.status === 401 ? html`${writeLoginForm(site, view)}${drawChallenges(view)}` : ""}
     ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
   return { title, narrow: true, main };
 }
@@ -87,40 +87,6 @@ function section(title: string, words: string): PageContent {
 
 function isLoginPage(view: View): boolean {
   return askedPath(view) === SESSION_PATH.slice(0, -1);
-}
-
-/** Draws the login page. It shows no error, because a caller who opens this page is expected not to be logged in. */
-async function drawLogin(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
-  const main = html`<div class="duo">
-    <section class="stack" aria-labelledby="log-in">
-      <div class="head">
-        <div>
-          <h1 id="log-in" tabindex="-1">Log in</h1>
-          <p>For people with a browser.</p>
-        </div>
-      </div>
-      ${await writeLoginForm(site, view)}
-      <p class="rule">A wrong name and a wrong password get the same answer. After ten wrong tries in a minute you wait a moment.</p>
-    </section>
-    ${drawProgram(site, view)}
-  </div>
-  ${drawChallenges(view)} ${programs(document)}`;
-  return { title: "Log in", main };
-}
-
-/** Draws the login form for a caller who is not logged in. */
-async function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
-  const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
-  const reason =
-    document.code === "not_authenticated" ? "Your request has no credentials" : "Your request has no valid credentials";
-  const main = html`<div class="head">
-      <div>
-        <h1 tabindex="-1">${title}</h1>
-        <p><code>${view.call.path}</code> needs a login. ${reason}. After the login you see whether anything is here.</p>
-      </div>
-    </div>
-    ${await writeLoginForm(site, view)}${drawChallenges(view)} ${programs(document)}`;
-  return { title, narrow: true, main };
 }
 
 /** Returns the possible next steps: links, or a time to wait. */
@@ -208,6 +174,8 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
     does: "Send again",
     isPlain: call.header("content-type")?.startsWith(formType) === true,
   };
+  const ofAccount = drawAccountAgain(view, form);
+  if (ofAccount !== null) return ofAccount;
   const main = html`<div class="head">
       <div>
         <h1>${what}</h1>

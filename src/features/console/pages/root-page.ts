@@ -29,7 +29,7 @@ ${code("curl", "For a shell", "the command", formatCommand(drawing))}</section>
 ${drawSchemes(drawing)}</section>
 </div>
 <aside class="side" aria-label="You and this service">
-<section><h2>${isObject(caller) ? "You" : "Log in"}</h2>${isObject(caller) ? drawCaller(caller) : await writeLoginForm(drawing.site, drawing.view)}</section>
+<section><h2>${isObject(caller) ? "You" : "Log in"}</h2>${isObject(caller) ? drawCaller(caller) : writeLoginForm(drawing.site, drawing.view)}</section>
 <section><h2>Read more</h2><ul class="stack near">${Object.entries(links).flatMap(([name, path]) => (typeof path === "string" ? [html`<li><a href="${path}">${name === "openapi" ? "OpenAPI" : formatTitle(name)}</a></li>`] : []))}</ul></section>
 </aside>
 </div>`;

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { findOwnPath } from "../../../core/html/link.ts";
-import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import { html, type Markup } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
 
@@ -16,48 +16,41 @@ export function isWaiting(value: unknown): value is WaitingLoginReply {
   return isObject(value) && typeof value["needs"] === "string" && Array.isArray(value["factors"]);
 }
 
-/** Returns the head of a page. */
-export function drawHead(title: string, text: string): Markup {
-  return html`<div class="head">
-    <div>
-      <h1 tabindex="-1">${title}</h1>
-      <p>${text}</p>
-    </div>
+/** Returns the choice among apps. A single one needs no choice. */
+export function drawFactorChoice(factors: readonly WaitingValues[]): Markup {
+  const [first] = factors;
+  if (factors.length === 1) return html`<input type="hidden" name="factor" value="${String(first!["id"])}">`;
+  const choices = factors.map(
+    ({ id, label }) => html`<option value="${String(id)}">${String(label ?? "Authenticator app")}</option>`,
+  );
+  return html`<div class="field">
+    <label for="factor">App</label>
+    <select id="factor" name="factor">${choices}</select>
   </div>`;
 }
 
-/** Returns the choice among factors that take a code. A single factor needs no choice. */
-export function drawFactorChoice(factors: readonly WaitingValues[]): Markup {
-  const [first] = factors;
-  if (factors.length === 1) return html`<input type="hidden" name="factor" value="${String(first!["id"])}" />`;
-  const choices = factors.map(
-    ({ id, label, kind }) => html`<option value="${String(id)}">${String(label ?? kind)}</option>`,
-  );
-  return html`<p class="field">
-    <label for="factor">Factor</label>
-    <select id="factor" name="factor">
-      ${choices}
-    </select>
-  </p>`;
-}
-
 /**
- * Returns the field for a code of one of these factors. It has the focus if the reader needs to see nothing above it
- * first.
+ * Returns the field for a code of one kind of factor. `error` is the reason why the last code was refused. The field
+ * has the focus if the reader needs to see nothing above it first.
  */
-export function codeField(factors: readonly WaitingValues[], error: string, hasFocus = true): Markup {
-  const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
-  return html`<p class="field">
-    <label for="code">${describeCode(factors)}</label>
-    <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required${hasFocus ? html` autofocus` : ""}${attributes} />
-  </p>`;
+export function codeField(kind: unknown, error: string | undefined, hasFocus = true): Markup {
+  const marks = error === undefined ? "" : html` aria-invalid="true"`;
+  const isRecovery = kind === "recovery";
+  const hint = kind === "mail" ? "Eight digits. It works for 10 minutes." : undefined;
+  const described = [...(error === undefined ? [] : ["code-error"]), ...(hint === undefined ? [] : ["code-hint"])];
+  const about = described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`;
+  const looks = isRecovery ? html` class="mono" autocapitalize="none"` : html` class="digits" inputmode="numeric"`;
+  return html`<div class="field">
+    <label for="code">${describeCode(kind)}</label>
+    ${hint === undefined ? "" : html`<p class="hint" id="code-hint">${hint}</p>`}
+    ${error === undefined ? "" : html`<p class="wrong" id="code-error" role="alert">${error}</p>`}
+    <input id="code" name="code" autocomplete="${isRecovery ? "off" : "one-time-code"}"${looks} spellcheck="false" required${hasFocus ? html` autofocus` : ""}${marks}${about}>
+  </div>`;
 }
 
-function describeCode(factors: readonly WaitingValues[]): string {
-  const [kind, ...others] = factors.map((factor) => factor["kind"]);
-  if (kind === "recovery" && others.length === 0) return "Recovery code";
-  if (kind === "totp" && others.length === 0) return "Code from the app";
-  return kind === "mail" ? "Code from the mail" : "Code";
+function describeCode(kind: unknown): string {
+  if (kind === "recovery") return "Recovery code";
+  return kind === "mail" ? "Code from the mail" : "Code from your app";
 }
 
 /**

@@ -115,6 +115,7 @@ function written(
       session === null
         ? ""
         : html`<a class="btn low" href="${basePath}${session}"${who === null ? "" : html` data-login="${basePath}${who}"`}>Who you are</a>`,
+    foot: "",
     ...(logo === undefined ? {} : { logo }),
   });
   return { html: page, policy };

@@ -1,0 +1,60 @@
+import { html, type Markup } from "../../../core/html/markup.ts";
+import { belowBasePath } from "../../../http/base-path.ts";
+import type { View } from "../../../http/request/view.ts";
+import { drawCardHead } from "../forms/card-parts.ts";
+import { writeForm, type FieldWords, type FormParts } from "../forms/form.ts";
+import { collectInputs } from "../forms/inputs.ts";
+import { ACCOUNT_PATH } from "../frame.ts";
+import { resolveAddress, type Drawn } from "../site.ts";
+import { accountWords, keyWords, proofWords } from "./account-words.ts";
+
+/** The forms of the account page, by the declared path that receives them. */
+const forms: Readonly<Record<string, readonly [title: string, words: FieldWords, does: string]>> = {
+  "/users/{id}": ["Change your account", accountWords, "Save"],
+  [ACCOUNT_PATH]: ["Change your account", accountWords, "Save"],
+  "/users/{id}/factors": ["Confirm that it is you", proofWords, "Go on"],
+  "/users/{id}/identities": ["Connect a company login", proofWords, "Go on"],
+  "/users/{id}/keys": ["Make a key", keyWords, "Make a key"],
+  "/users/{id}/token": ["Make the API token", proofWords, "Go on"],
+};
+
+/** Draws a refused form of the account page again, with everything that was typed. Returns null for any other form. */
+export function drawAccountAgain(view: View, form: Omit<FormParts, "does">): Drawn | null {
+  const [title, words, does] = forms[view.place?.path ?? ""] ?? [];
+  if (title === undefined || words === undefined || does === undefined || !isOfAccountPage(view)) return null;
+  const { values: sent = {}, again = [], mistakes = [], offer } = form;
+  const isWrong = (name: string): boolean => mistakes.some(({ pointer }) => pointer === `/${name}`);
+  const names = collectInputs(offer).map(({ name }) => name);
+  const typed = names.filter((name) => isTyped(name, sent[name]) && again.includes(name));
+  const only = names.filter((name) => typed.includes(name) || isWrong(name));
+  const others = again.filter((name) => !only.includes(name)).map((name) => hidden(name, sent[name]));
+  const inFields = mistakes.filter(({ pointer }) => only.some((name) => pointer === `/${name}`));
+  const reason = inFields.length > 0 ? undefined : mistakes[0]?.detail;
+  const account = resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(view.place?.params["id"])));
+  const next = offer.method === "PATCH" ? { next: account } : {};
+  const main = html`${drawCardHead(title, "Nothing was saved yet. What you typed is still here.")}
+<div class="note bad" role="alert" tabindex="-1"><p>${reason ?? (inFields.length === 1 ? inFields[0]!.detail : `${inFields.length} things to correct.`)}</p></div>
+${writeForm({ ...form, ...next, only, words, does, looks: "main wide", more: html`${others}` })}`;
+  const foot = html`<p><a href="${account}">Do not change it</a></p>`;
+  return { title, main, card: { foot, scripts: ["script", "forms"] } };
+}
+
+/** The members of a body that no person types. */
+const unseen: ReadonlySet<string> = new Set(["kind", "provider", "scopes", "end_keys"]);
+
+function isTyped(name: string, value: unknown): boolean {
+  return !unseen.has(name) && (typeof value === "string" || typeof value === "boolean");
+}
+
+function hidden(name: string, value: unknown): Markup {
+  return typeof value === "string"
+    ? html`<input type="hidden" name="${name}" value="${value}">`
+    : html`<input type="hidden" name="${name}" data-type="json" value="${JSON.stringify(value)}">`;
+}
+
+/** Returns true if the account page sent the form. The record of a user has a form of its own. */
+function isOfAccountPage({ place, call, basePath }: View): boolean {
+  if (place?.path !== "/users/{id}") return true;
+  const from = URL.parse(call.header("referer") ?? "")?.pathname ?? "";
+  return (belowBasePath(from, basePath) ?? from).endsWith("/account");
+}
