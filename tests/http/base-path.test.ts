@@ -46,10 +46,8 @@ test("answers at every address that a response names", async (t) => {
   const missing = await api.get(`${base}/users/999`, api.admin);
   assert.match((await api.get(missing.json.type)).text, /href="\/api\/v1\/problems"/);
   assert.match((await api.get(`${base}/problems`)).text, /href="\/api\/v1\/problems\/not_found"/);
-  assert.match(
-    (await api.get(`${base}/docs`)).text,
-    /href="\/api\/v1\/docs\/listUsers"[\s\S]*href="\/api\/v1\/openapi\.json"/,
-  );
+  const docs = (await api.get(`${base}/docs`)).text;
+  for (const path of ["/docs/listUsers", "/openapi.json"]) assert.ok(docs.includes(`href="${base}${path}"`), path);
   const { servers, components } = (await api.get(`${base}/openapi.json`)).json;
   assert.deepEqual(servers, [{ url: base }]);
   const { examples } = components.responses.NotFound.content["application/problem+json"];

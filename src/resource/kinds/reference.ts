@@ -32,8 +32,11 @@ export interface NamedReferenceOptions<T = number | string> extends ReferenceOpt
   readonly id?: "integer" | "uuid" | "text";
 }
 
-/** `user` if the records are users. `N` is the plural or the name of their resource. */
-type RefersTo<N> = "refers" | (N extends "users" | "user" | "accounts" ? "user" : never);
+/** The plural and the names of the resource of users. */
+type UserResource = "users" | "user" | "accounts";
+
+/** `user` if the records are users. `N` is the name of their resource. */
+type RefersTo<N> = "refers" | (N extends UserResource ? "user" : never);
 
 type ReferenceId<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 
@@ -58,13 +61,14 @@ export function reference<const O extends NamedReferenceOptions<string> & { read
   resource: string,
   options: Only<O, NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>,
 ): Field<string, OptionNames<O>["names"] | "refers">;
-export function reference<
-  const N extends string,
-  const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {},
->(
-  resource: N,
+export function reference<const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {}>(
+  resource: UserResource,
   options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
-): Field<number, OptionNames<O>["names"] | RefersTo<N>>;
+): Field<number, OptionNames<O>["names"] | "refers" | "user">;
+export function reference<const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {}>(
+  resource: string,
+  options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
+): Field<number, OptionNames<O>["names"] | "refers">;
 export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
   return reportThroughResource(() => referenceField(resource, options));
 }
