@@ -1,3 +1,4 @@
+import { isObject } from "../core/checking/members.ts";
 import type { Collection, Where } from "./rows.ts";
 
 /** A condition on the values of other rows. */
@@ -5,9 +6,12 @@ export type AmongCondition = Extract<Where, { readonly among: unknown }>;
 
 /**
  * Replaces each collection that a condition names (`link`, `among`). Returns the same object if no collection is
- * replaced, so that a page or a count can be cached under it.
+ * replaced, so that a page or a count can be cached under it. Returns an invalid condition unchanged: its checks come
+ * later.
  */
 export function replaceCollections(where: Where, replace: (collection: Collection) => Collection): Where {
+  const given: unknown = where;
+  if (!isObject(given)) return where;
   if ("all" in where) {
     const all = replaceInAll(where.all, replace);
     return all === where.all ? where : { all };
@@ -26,6 +30,7 @@ export function replaceCollections(where: Where, replace: (collection: Collectio
   }
   if (!("among" in where)) return where;
   const { column, among } = where;
+  if (!isObject(among) || !isObject(among.collection)) return where;
   const collection = replace(among.collection);
   const inner = replaceCollections(among.where, replace);
   if (collection === among.collection && inner === among.where) return where;
@@ -33,6 +38,8 @@ export function replaceCollections(where: Where, replace: (collection: Collectio
 }
 
 function replaceInAll(many: readonly Where[], replace: (collection: Collection) => Collection): readonly Where[] {
+  const given: unknown = many;
+  if (!Array.isArray(given)) return many;
   let changed: Where[] | null = null;
   for (const [at, each] of many.entries()) {
     const replaced = replaceCollections(each, replace);

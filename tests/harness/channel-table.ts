@@ -217,6 +217,7 @@ export const quiet: readonly string[] = [
   "GET /docs",
   "GET /docs/{page:text}",
   "GET /forgot",
+  "GET /invitation",
   "GET /livez",
   "GET /login",
   "GET /login/factor",

@@ -457,6 +457,8 @@ for (const [what, change, pattern] of [
     { all: {} },
     { all: [undefined] },
     { any: "at" },
+    { column: "at", among: 1 },
+    { column: "at", among: { collection: 1, select: "at", where: { all: [] } } },
     { word: "a", column: "at", operator: "eq", value: 1 },
     { link: visits, record: "id", linked: "at", values: [1], column: "at", operator: "eq", value: 1 },
   ].map(
