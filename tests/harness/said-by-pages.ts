@@ -16,9 +16,10 @@ export function splitWords(said: string): readonly string[] {
 
 /** Returns the words that pages show to every reader: those of their source and of the declarations. */
 export function wordsOfOurs(declared: readonly unknown[], more: string): ReadonlySet<string> {
-  const sources = globSync(["src/features/console/**/*.ts", "src/core/html/page.ts", "src/core/problem/catalogue.ts"], {
-    cwd: root,
-  });
+  const sources = globSync(
+    ["src/features/console/**/*.ts", "src/core/html/page.ts", "src/core/problem/{catalogue,server-problems}.ts"],
+    { cwd: root },
+  );
   const said = sources.map((file) => readFileSync(path.join(root, file), "utf8"));
   return new Set([...said, JSON.stringify(declared), more].flatMap(splitWords));
 }

@@ -1,6 +1,7 @@
 import { entry, type CatalogueEntry } from "./entry.ts";
 import type { ExtensionMembers } from "./extensions.ts";
 import { loginProblems } from "./login-problems.ts";
+import { serverProblems } from "./server-problems.ts";
 
 /** A problem of your own: the result of `defineProblem`, for `throw problem(outOfStock)`. */
 export interface ProblemDefinition<E extends ExtensionMembers = ExtensionMembers> extends CatalogueEntry {
@@ -287,34 +288,7 @@ export const catalogue = {
     "Headers are limited so that no caller can exhaust the service.",
     "Send fewer or shorter header fields; old cookies are often the cause.",
   ),
-  internal: entry(
-    500,
-    "Internal server error",
-    "Something went wrong on our side.",
-    "A fault in the service. The log has the details under the request id.",
-    "Try again. If the error stays, give the operator the request id.",
-  ),
-  not_implemented: entry(
-    501,
-    "Not implemented",
-    "The body is in a transfer coding that is not read here.",
-    "Transfer-Encoding is not chunked alone.",
-    "Send Transfer-Encoding: chunked, or a Content-Length. Do not compress the content.",
-  ),
-  unavailable: entry(
-    503,
-    "Service unavailable",
-    "The service cannot answer at the moment.",
-    "The database or an issuer of tokens does not answer, too many requests are waiting, the request has taken too long, or the process is being stopped.",
-    "Try again after the seconds in Retry-After.",
-  ),
-  insufficient_storage: entry(
-    507,
-    "Insufficient storage",
-    "There is no room left to store this. Nothing was changed.",
-    "The disk of the database is full. Stored records can still be read.",
-    "Tell the operator to make room, and send the request again after the seconds in Retry-After.",
-  ),
+  ...serverProblems,
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** The code of a problem: a key of the catalogue. */

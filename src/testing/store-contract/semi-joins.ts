@@ -26,6 +26,7 @@ export function promiseSemiJoins(promises: Promises): void {
   promiseConditions(promises);
   promiseLists(promises);
   promiseRequirements(promises);
+  promiseConcurrentRequirements(promises);
 
   promises("compares text keys and refuses columns that are no keys", async (store) => {
     await written(
@@ -170,10 +171,12 @@ function promiseLists(promises: Promises): void {
   });
 }
 
-function promiseRequirements(promises: Promises): void {
-  const rex = { collection: pets, where: where("name", "eq", "Rex") };
-  const refused = { kind: "refused", change: -1, name: OVERTAKEN };
+/** A required row: a pet with the name Rex. */
+const rex = { collection: pets, where: where("name", "eq", "Rex") };
+/** The outcome of a write whose required row is missing. */
+const refused = { kind: "refused", change: -1, name: OVERTAKEN };
 
+function promiseRequirements(promises: Promises): void {
   promises("writes nothing if a required row is missing", async (store) => {
     const changes = [insert(people, { name: "Ann" })];
     assert.deepEqual(await store.write({ changes, requires: [rex] }), refused);
@@ -218,7 +221,9 @@ function promiseRequirements(promises: Promises): void {
     assert.deepEqual(await store.write({ ...transaction, idempotency: other }), refused);
     assert.equal(await store.recall(other), null);
   });
+}
 
+function promiseConcurrentRequirements(promises: Promises): void {
   promises("keeps a required row until the transaction ends", async (store, place) => {
     const second = await place.reopen();
     await second.open([people, pets]);

@@ -17,8 +17,8 @@ import {
 } from "./account-parts.ts";
 import { accountWords } from "./account-words.ts";
 import { drawPrograms, drawSessions } from "./credential-lists.ts";
+import { emailForm } from "./email-form.ts";
 import { drawApps, drawCompanies, drawPasskeys } from "./login-lists.ts";
-import { emailForm } from "./mail-pages.ts";
 import { findRecord } from "./rows.ts";
 
 /** Draws an account in sections of words. The forms are folded, and what programs use comes last. */

@@ -5,10 +5,10 @@ import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
-import { drawCardHead, drawOtherWays, drawRefusal, wideLink } from "../forms/card-parts.ts";
+import { drawCardHead, drawOtherWays, wideLink } from "../forms/card-parts.ts";
 import { writeForm } from "../forms/form.ts";
 import { canSignUp, companyLinks } from "../forms/login-form.ts";
-import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-form.ts";
+import type { PlainField, PlainForm } from "../forms/plain-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
 import {
   EMAIL_CONFIRM_PATH,
@@ -20,24 +20,27 @@ import {
   USERS_PATH,
 } from "../login-methods.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
+import { drawEmailAgain } from "./email-form.ts";
 import { drawInvitationAgain } from "./invitation-page.ts";
-import { backToLogin, describeWait, drawMailRequestAgain, loginAfter } from "./login-page.ts";
+import { backToLogin, drawMailRequestAgain, loginAfter } from "./login-page.ts";
+import {
+  describeRefusal,
+  drawPage,
+  email,
+  findLinkUser,
+  findToken,
+  isFirstAsk,
+  needsCode,
+  newPassword,
+  readMailed,
+  type MailPage,
+  type Refused,
+} from "./mail-parts.ts";
 import { drawMailbox } from "./mailbox-page.ts";
 
 // Sign-up, forgotten passwords and links of mails. Opening a page does not use up the link of a mail, because only the
 // button of the page sends the token.
 
-/** A refused attempt, which the page shows with its form again. */
-type Refused = ProblemDocument;
-
-const email: PlainField = { name: "email", label: "E-mail", type: "email", autocomplete: "email" };
-const newPassword: PlainField = {
-  name: "password",
-  label: "New password",
-  type: "password",
-  autocomplete: "new-password",
-  hint: "At least 8 characters. A few words are good.",
-};
 const username: PlainField = {
   name: "username",
   label: "Username",
@@ -295,29 +298,6 @@ function needsPassword({ sent }: View, { errors = [] }: ProblemDocument): boolea
   return typeof next === "string" && next.includes("done=address");
 }
 
-/** Returns true if the service has not found the code right yet, so that the page asks for the code alone. */
-function needsCode(view: View, refused: Refused | undefined): boolean {
-  if (readMailed(view).code === undefined || refused?.code === "invalid_link") return true;
-  return readSentValues(view)["password"] === undefined && !isFirstAsk(view, refused);
-}
-
-/**
- * Returns true if the page before asked for the code alone. The service has checked the code and asks for the password,
- * which is no mistake of the user.
- */
-function isFirstAsk({ sent }: View, refused: Refused | undefined): boolean {
-  const isMissing = refused?.errors?.every(({ pointer, code }) => pointer === "/password" && code === "required");
-  return isMissing === true && isObject(sent) && sent["password"] === undefined;
-}
-
-function describeRefusal(view: View, refused: Refused | undefined): string | undefined {
-  if (refused === undefined) return undefined;
-  if (refused.status === 429) return describeWait(view);
-  return refused.code === "invalid_link"
-    ? "This code is wrong, used or expired."
-    : (refused.errors?.[0]?.detail ?? refused.detail);
-}
-
 function drawLoginFirst(site: Site, view: View): Drawn {
   const title = "Log in to confirm the address";
   const main = html`${drawCardHead(title, "The new address belongs to an account. Log in to it, then confirm.")}
@@ -336,89 +316,6 @@ function loginToChange(site: Site, view: View): string {
   });
   const next = `${resolveAddress(view, site.pages.verify)}?${query.toString()}`;
   return `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
-}
-
-/** Writes the form that changes the address of a user. */
-export function emailForm(
-  site: Site,
-  view: View,
-  user: string,
-  { asksPassword, refused }: { readonly asksPassword: boolean; readonly refused?: Refused },
-): PageContent {
-  const proof: PlainField = {
-    name: "current_password",
-    label: "Current password",
-    type: "password",
-    autocomplete: "current-password",
-    hint: "Not needed if you have none.",
-    optional: true,
-  };
-  const address = {
-    ...email,
-    label: "New e-mail",
-    hint: "We send a mail there. The old address stays until you confirm.",
-  };
-  const fields = asksPassword ? [address, proof] : [address];
-  const hidden = { next: `${resolveAddress(view, site.pages.verify)}?change=1` };
-  const again = refused === undefined ? {} : { values: readSentValues(view), mistakes: refused.errors ?? [] };
-  const label = "Change e-mail";
-  const form = { path: `${user}/email`, does: "Send the mail", fields, hidden, ...again, label, prefix: "email" };
-  return writePlainForm(view, { ...form, isWide: refused !== undefined });
-}
-
-function drawEmailAgain(site: Site, view: View, refused: Refused): Drawn {
-  const title = "Change your e-mail";
-  const user = `/users/${String(view.place?.params["id"])}`;
-  const account = resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(view.place?.params["id"])));
-  const asksPassword = isObject(view.sent) && view.sent["current_password"] !== undefined;
-  const main = html`${drawCardHead(title, "")}${emailForm(site, view, user, { asksPassword, refused })}`;
-  return { title, main, card: { foot: html`<p><a href="${account}">Do not change it</a></p>` } };
-}
-
-interface MailPage {
-  readonly title: PageContent;
-  readonly lead: PageContent;
-  readonly form: Omit<PlainForm, "label">;
-  readonly refused?: Refused | undefined;
-  readonly below?: PageContent;
-  readonly foot?: PageContent;
-}
-
-function drawPage(view: View, { title, lead, form, refused, below, foot }: MailPage): Drawn {
-  const errors = refused?.errors ?? [];
-  const mistakes = errors.filter(({ pointer }) => form.fields.some(({ name }) => pointer === `/${name}`));
-  // The mistake may be in a field of the sign-up that this form does not have. Its reason is then shown above the form.
-  const reason = mistakes.length > 0 ? undefined : describeRefusal(view, refused);
-  const again = refused === undefined ? {} : { values: { ...form.values, ...readSentValues(view) }, mistakes };
-  const named = typeof title === "string" ? title : "Welcome";
-  const main: Markup = html`${drawCardHead(title, lead)}
-${drawRefusal("page-error", reason)}${writePlainForm(view, { ...form, ...again, label: named, isSubject: true, isWide: true })}${below ?? ""}`;
-  return { title: named, main, card: foot === undefined ? {} : { foot } };
-}
-
-function readSentValues({ sent }: View): Readonly<Record<string, unknown>> {
-  return isObject(sent) ? sent : {};
-}
-
-/** Returns the address and the code of a mail: from the form, or the address from the page before. */
-function readMailed(view: View): { readonly email?: string; readonly code?: string } {
-  const { email: sent, code } = readSentValues(view);
-  const address = typeof sent === "string" ? sent : findParameter(view, "email");
-  return {
-    ...(address === undefined ? {} : { email: address }),
-    ...(typeof code === "string" && code !== "" ? { code } : {}),
-  };
-}
-
-/** Returns the user of a link, without using the link up. Returns null if the link is wrong, used or expired. */
-function findLinkUser(site: Site, view: View, page: "reset" | "verify", token: string): Promise<LinkUser | null> {
-  return site.facts().findLinkUser({ page, token, call: view.call });
-}
-
-/** Returns the token of the link: from the address of the page, or from its form. */
-function findToken(view: View): string | undefined {
-  const sent = readSentValues(view)["token"];
-  return typeof sent === "string" ? sent : findParameter(view, "token");
 }
 
 function toLogin(site: Site, view: View): Markup {

@@ -83,27 +83,15 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     return collection;
   }
 
-  function answer({ method, collection: name, query }: LongRead): unknown {
+  function answer(request: LongRead): unknown {
     const reader = open();
-    const collection = find(name);
-    const where = query.where === null ? null : replaceCollections(query.where, (each) => find(each.name));
+    const collection = find(request.collection);
+    const { where: named } = request.query;
+    const where = named === null ? null : replaceCollections(named, (each) => find(each.name));
     const now = performance.now();
     due = now + limitMs;
     stepEnds = now + stepMs;
-    switch (method) {
-      case "list":
-        // Sent as text, because a posted object would lose numbers that a double cannot hold (`ExactNumber`).
-        return JSON.stringify(reader.list({ ...query, collection, where }));
-      case "listJSON": {
-        // `first` and `last` may be getters of a class, and `postMessage` copies only own properties.
-        const { json, count, more, first, last } = reader.listJSON({ ...query, collection, where });
-        return { json, count, more, first, last } satisfies ListText;
-      }
-      case "listRelated":
-        return reader.listRelated({ ...query, collection, where });
-      case "count":
-        return reader.count(collection, where);
-    }
+    return readWith(reader, request, { collection, where });
   }
 
   /** Answers from one state of the database: a list with conditions on other rows is read by several statements. */
@@ -139,6 +127,28 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
       // The connection is no longer used, even if it cannot be closed.
     }
     opened = null;
+  }
+}
+
+/** Makes one read. `found` has its collection, and its condition with the collections in it. */
+function readWith(
+  reader: SQLiteReader,
+  { method, query }: LongRead,
+  found: { readonly collection: Collection; readonly where: Where | null },
+): unknown {
+  switch (method) {
+    case "list":
+      // Sent as text, because a posted object would lose numbers that a double cannot hold (`ExactNumber`).
+      return JSON.stringify(reader.list({ ...query, ...found }));
+    case "listJSON": {
+      // `first` and `last` may be getters of a class, and `postMessage` copies only own properties.
+      const { json, count, more, first, last } = reader.listJSON({ ...query, ...found });
+      return { json, count, more, first, last } satisfies ListText;
+    }
+    case "listRelated":
+      return reader.listRelated({ ...query, ...found });
+    case "count":
+      return reader.count(found.collection, found.where);
   }
 }
 

@@ -81,14 +81,6 @@ export function longReads(data: LongReaderData): LongReads {
     for (const thread of threads) if (thread.reads === null) startIdleTimer(thread);
   }
 
-  function give(thread: Thread, work: WaitingRead): void {
-    if (thread.idleTimer !== null) clearTimeout(thread.idleTimer);
-    thread.idleTimer = null;
-    thread.reads = work;
-    thread.worker.ref();
-    thread.worker.postMessage(work.request);
-  }
-
   function startIdleTimer(thread: Thread): void {
     if (thread.idleTimer !== null) return;
     thread.worker.unref();
@@ -126,6 +118,15 @@ export function longReads(data: LongReaderData): LongReads {
       );
     },
   };
+}
+
+/** Sends a read to an idle thread, and keeps the process alive meanwhile. */
+function give(thread: Thread, work: WaitingRead): void {
+  if (thread.idleTimer !== null) clearTimeout(thread.idleTimer);
+  thread.idleTimer = null;
+  thread.reads = work;
+  thread.worker.ref();
+  thread.worker.postMessage(work.request);
 }
 
 function givenBy(answer: FromLongReader, { method }: LongRead, limitMs: number): unknown {

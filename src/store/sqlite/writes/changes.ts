@@ -44,7 +44,7 @@ type Of<Kind extends RowChange["kind"]> = Extract<RowChange, { readonly kind: Ki
 
 export function createChanges(
   database: DatabaseSync,
-  collections: ReadonlyMap<string, Collection>,
+  collections: Collections,
   counters: Counters,
   notes: Notes,
 ): Changes {
@@ -57,25 +57,15 @@ export function createChanges(
   const runChange = changeRunner(database);
   const making = makingWith(counters, () => currentKeys);
 
-  function requireOpened(name: string): Collection {
-    const collection = collections.get(name);
-    if (collection === undefined) throw unopened(name);
-    return collection;
-  }
-
-  function withInner<T extends { readonly where: Where }>(named: T): T {
-    return { ...named, where: replaceCollections(named.where, ({ name }) => requireOpened(name)) };
-  }
-
   function isMet(requirement: NamedRequirement): boolean {
-    const table = getTable(requireOpened(requirement.collection));
-    const { count, values, least } = compileRequire(table, { ...aRow, ...withInner(requirement) }, "");
+    const table = getTable(requireOpened(collections, requirement.collection));
+    const { count, values, least } = compileRequire(table, { ...aRow, ...withInner(collections, requirement) }, "");
     return (prepared(count).get(...values.values)![0] as number) >= least;
   }
 
   function make(named: RowChange, at: number, keys: ChangeKeys): CompletedChange | Refusal {
-    const collection = requireOpened(named.collection);
-    const change = "where" in named ? withInner(named) : named;
+    const collection = requireOpened(collections, named.collection);
+    const change = "where" in named ? withInner(collections, named) : named;
     const table = getTable(collection);
     try {
       if (change.kind === "require") return requireRows(prepared, table, change, at);
@@ -111,11 +101,9 @@ export function createChanges(
         return cells === undefined ? undefined : shownBy(table, change).readRow(cells);
       }
       case "key": {
-        const [key] = (statement.get(...values) ?? []) as [key?: Key | null];
-        if (key === undefined) return undefined;
-        if (key === null) throw new TypeError(`A new row of ${table.collection.existing!.table} has no key`);
+        const key = madeKey(table, statement.get(...values));
         // The row is read again, because a trigger may have changed or deleted it.
-        return read(table.collection, key) ?? undefined;
+        return key === undefined ? undefined : (read(table.collection, key) ?? undefined);
       }
       case "one": {
         if (!runChange(statement, table, { text, values })) return undefined;
@@ -134,6 +122,26 @@ export function createChanges(
   }
 
   return { make, isMet, brokenAtEnd: explain.atEnd, read };
+}
+
+type Collections = ReadonlyMap<string, Collection>;
+
+function requireOpened(collections: Collections, name: string): Collection {
+  const collection = collections.get(name);
+  if (collection === undefined) throw unopened(name);
+  return collection;
+}
+
+/** Returns a change with the opened collections in its condition. */
+function withInner<T extends { readonly where: Where }>(collections: Collections, named: T): T {
+  return { ...named, where: replaceCollections(named.where, ({ name }) => requireOpened(collections, name)) };
+}
+
+/** Returns the key that an insert has returned. Returns undefined if a trigger of the table has skipped the insert. */
+function madeKey({ collection }: Table, cells: readonly unknown[] | undefined): Key | undefined {
+  const [key] = (cells ?? []) as [key?: Key | null];
+  if (key === null) throw new TypeError(`A new row of ${collection.existing!.table} has no key`);
+  return key;
 }
 
 const aRow = { kind: "require", atLeast: 1, name: OVERTAKEN } as const;
