@@ -113,7 +113,7 @@ for (const [line, expected, sent] of requests) {
 
 test("calls every operation of the document, except for the pages for people", () => {
   // Leaves out the pages for people, because tests/console tests them and the URL of one contains the version.
-  const pages = ["/login", "/login/factor", "/signup", "/forgot", "/reset", "/verify"];
+  const pages = ["/login", "/login/factor", "/signup", "/forgot", "/reset", "/verify", "/invitation"];
   const all = description.operations
     .filter(({ template }) => !template.startsWith("/console/") && !pages.includes(template))
     .map(({ method, template }) => `${method} ${template}`);
