@@ -197,7 +197,8 @@ const replace = (page, sent) => {
   const before = display(partsOf(page));
   for (const form of all("main form[data-path]")) {
     const typed = waiting.get(placeOf(form));
-    if (typed === undefined) continue;
+    // A refused form has what was typed into it.
+    if (typed === undefined || one("[data-again], [aria-invalid]", form) !== null) continue;
     waiting.delete(placeOf(form));
     form.replaceWith(typed);
     if (typed.closest("details.more") !== null) typed.closest("details.more").open = true;

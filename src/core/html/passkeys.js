@@ -46,7 +46,8 @@ const post = async (form) => {
   if (reply.ok && then !== undefined) return location.assign(then);
   const page = await pageOf(reply);
   // The page stays, with everything that was typed.
-  if (!reply.ok) throw new Error(one("main [role=alert], main h1", page)?.textContent ?? `Status ${reply.status}`);
+  const reason = one("main [role=alert]", page) ?? one("main h1", page);
+  if (!reply.ok) throw new Error(reason?.textContent ?? `Status ${reply.status}`);
   display(partsOf(page));
   one("main h1").focus();
 };
@@ -61,6 +62,8 @@ const usePasskey = async (form) => {
     credential.value = JSON.stringify(await answerOf(form));
     if (typeof send === "undefined") await post(form);
   } catch (error) {
+    // The next try asks for another answer. With this one, the browser would send the form itself.
+    credential.value = "";
     return complain(form, reasonOf(error));
   } finally {
     form.removeAttribute("aria-busy");

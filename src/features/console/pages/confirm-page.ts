@@ -48,8 +48,8 @@ export async function drawConfirmFirst(site: Site, view: View): Promise<Drawn | 
     ? (findOwnPath(call.header("referer"), call.client.origin) ?? resolveAddress(view, "/"))
     : readTarget(view);
   const action = resolveAddress(view, CONFIRM_LOGIN_PATH);
-  const kept = again === null ? "" : " Nothing was saved yet. What you typed is kept, except for passwords.";
-  const main = html`${drawCardHead(TITLE, `${describePurpose(view, { method: call.method, path: call.path })}${kept}`)}
+  const reassurance = again === null ? "" : " Nothing was saved yet. What you typed is kept, except for passwords.";
+  const main = html`${drawCardHead(TITLE, `${describePurpose(view, { method: call.method, path: call.path })}${reassurance}`)}
 <form class="form" method="post" action="${action}" data-method="POST" data-path="${action}" data-stay data-confirm aria-label="${TITLE}">
   <input type="hidden" name="next" value="${next}">${hiddenForm(again)}
   <button class="btn main wide">Confirm</button>
