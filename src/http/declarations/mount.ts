@@ -366,8 +366,8 @@ export interface Listing {
 /** The mount of the users who see each other by memberships. */
 export interface SharedUsers {
   readonly users: ServedMount;
-  /** The column of the memberships with the id of the user. */
-  readonly column: string;
+  /** The columns of the memberships with the id of a user. */
+  readonly columns: readonly string[];
 }
 
 /** A founder whose memberships are found in the service. */
@@ -394,7 +394,7 @@ export interface ServedMount extends Omit<Mount, "show" | "collection"> {
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /** The membership that is created together with a record of this mount. */
   readonly founding?: ServedFounder;
-  /** The users who see each other by these memberships (`sharesGroup`), and the column with their id. */
+  /** The users who see each other by these memberships (`sharesGroup`), and the columns with their ids. */
   readonly sharedUsers?: SharedUsers;
   /** The founders of the whole service whose groups keep an owner (`keep`). */
   readonly guardedFounders?: readonly ServedFounder[];

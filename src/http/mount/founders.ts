@@ -45,7 +45,8 @@ export function collectSharedUsers(mounts: readonly ServedMount[]): ReadonlyMap<
     for (const { memberships, user } of allPermissions(users).flatMap(({ shares = [] }) => shares)) {
       const of = mounts.find(({ resource }) => resource === memberships);
       // In memberships within users, the path has the user. The caller must be able to read the user.
-      if (of !== undefined && user !== memberships.parentColumn) found.set(of, { users, column: user });
+      if (of === undefined || user === memberships.parentColumn) continue;
+      found.set(of, { users, columns: [...new Set([...(found.get(of)?.columns ?? []), user])] });
     }
   return found;
 }

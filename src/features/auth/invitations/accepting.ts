@@ -211,7 +211,7 @@ async function create(link: OpenLink, member: Identity): Promise<Outcome> {
   ];
   const sent = { ...invitation.sent, [invited.user]: member.id };
   try {
-    return await createFor(sender.creator, { sent, identity: senderIdentity(sender), also });
+    return await createFor(sender.creator, { sent, accepting: invited.user, identity: senderIdentity(sender), also });
   } catch (error) {
     // The sender may not create this membership. A conflict that a hook finds is a different problem.
     if (error instanceof Problem && [400, 401, 403, 404].includes(error.status)) throw problem("invalid_link");

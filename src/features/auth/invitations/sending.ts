@@ -5,6 +5,7 @@ import {
   mayCreate,
   maySend,
   requireDraftWithout,
+  requireKnownUsers,
   requireParentsOf,
 } from "../../../http/mount/writes/creating-for.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
@@ -35,6 +36,7 @@ export async function sendInvitation(parts: InvitingParts, context: Context, inv
   const { email: address, ...membership } = values as WrittenValues & { readonly email: string };
   await requireParentsOf(creator);
   if (!maySend(creator, user) || !(await mayCreate(creator, membership))) throw problem("permission_denied");
+  await requireKnownUsers(creator, membership);
   const group = groupIn(invited, membership, params);
   await requireGroup(parts, invited, group);
   await write(parts, context, {

@@ -17,7 +17,7 @@ import { judge, judgeEach } from "../reads/settling.ts";
 import { seenAt } from "../seen-by.ts";
 import { commit } from "./committing.ts";
 import { requireDraft, requireRecordDraft } from "./drafting.ts";
-import { requireKnownAfterHook } from "./known-users.ts";
+import { requireKnownAfterHook, requireKnownMember } from "./known-users.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 import { buildValues, furtherChanges, madeId, prepare, requireAllowed } from "./preparing.ts";
 
@@ -163,6 +163,11 @@ export async function mayCreate(creator: Creator, values: WrittenValues): Promis
   return (await mayCreateEach(creator, [values]))[0]!;
 }
 
+/** Ends the request if the creator names a user whom it may not read, as for a user who does not exist. */
+export async function requireKnownUsers({ mount, exchange }: Creator, values: WrittenValues): Promise<void> {
+  await requireKnownMember(mount, exchange, { before: null, values }, () => undefined);
+}
+
 /** Returns true if the creator may use the parents in the path. */
 export async function mayUseParents(creator: Creator): Promise<boolean> {
   try {
@@ -178,6 +183,8 @@ export async function mayUseParents(creator: Creator): Promise<boolean> {
 export interface CreationFor {
   /** The body of the record, as this user would send it. */
   readonly sent: Readonly<Record<string, unknown>>;
+  /** The field of the body with the user who accepts. The creator need not know this user. */
+  readonly accepting: string;
   /** The identity that hooks, defaults and the cause of the write get. */
   readonly identity: Identity;
   /** More changes for the transaction, after those of the record. */
@@ -188,18 +195,18 @@ export interface CreationFor {
  * Creates a record as POST does. Ends the request as POST would, if the body, the permission or a hook refuses the
  * record. The first row of a written outcome is the record.
  */
-export async function createFor(creator: Creator, { sent, identity, also }: CreationFor): Promise<Outcome> {
+export async function createFor(creator: Creator, { sent, accepting, identity, also }: CreationFor): Promise<Outcome> {
   const { mount, exchange } = creator;
   const { collection } = mount;
   exchange.identified = { identity, ambient: false, passedOver: [] };
   exchange.body = makeBody(sent);
   const draft = requireRecordDraft(mount, exchange.context, { id: null, record: null });
   await requireParents(mount, exchange);
+  await requireKnownUsers(creator, { ...draft.values, [accepting]: null } as WrittenValues);
   const id = madeId(mount, exchange);
   const prepared = await prepare(mount, { kind: "create", context: exchange.context, id, current: null, draft });
   const values = buildValues(mount, exchange, draft, prepared);
   await requireAllowed(mount, exchange, values);
-  // The caller of the request has proved to be the user, so only a user whom a hook names must be known.
   await requireKnownAfterHook(mount, exchange, { draft, prepared });
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
   const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });

@@ -27,9 +27,10 @@ export async function requireKnownMember(
   change: UserChange,
   judge: () => Eventually<void>,
 ): Promise<void> {
-  if (!(await makesUnknownMember(mount, exchange, change))) return;
+  const column = await findUnknownMember(mount, exchange, change);
+  if (column === null) return;
   await judge();
-  throw refusal({ kind: "dangling", change: 0, column: mount.sharedUsers!.column }, mount, exchange);
+  throw refusal({ kind: "dangling", change: 0, column }, mount, exchange);
 }
 
 /** Like `requireKnownMember`, for a user whom a hook put in place of the sent one. */
@@ -42,18 +43,22 @@ export async function requireKnownAfterHook(
   await requireKnownMember(mount, exchange, { before: draft.values, values: prepared.values }, () => undefined);
 }
 
-function makesUnknownMember(
+/** Returns the first column with a new user whom the caller may not read. Returns null if there is none. */
+async function findUnknownMember(
   { sharedUsers }: ServedMount,
   exchange: Exchange,
   { before, values }: UserChange,
-): Eventually<boolean> {
-  if (sharedUsers === undefined) return false;
-  const { users, column } = sharedUsers;
-  const user = values[column];
-  if ((typeof user !== "number" && typeof user !== "string") || before?.[column] === user) return false;
+): Promise<string | null> {
+  if (sharedUsers === undefined) return null;
+  const { users, columns } = sharedUsers;
   const { identity } = exchange;
-  if (identity?.role === "admin" || identity?.id === user) return false;
-  return after(mayRead(users, exchange, user), (may) => !may);
+  if (identity?.role === "admin") return null;
+  for (const column of columns) {
+    const user = values[column];
+    if ((typeof user !== "number" && typeof user !== "string") || before?.[column] === user) continue;
+    if (identity?.id !== user && !(await mayRead(users, exchange, user))) return column;
+  }
+  return null;
 }
 
 function mayRead(users: ServedMount, exchange: Exchange, id: Key): Eventually<boolean> {
