@@ -7,6 +7,7 @@ import {
   describeType,
   unknownMembers,
 } from "../../core/checking/members.ts";
+import type { Eventually } from "../../core/eventually.ts";
 import { problem, Problem } from "../../core/problem/problem.ts";
 import { isStored } from "../../resource/declaration/field.ts";
 import { issuesFound, regeneratedValues } from "../../resource/draft.ts";
@@ -19,6 +20,7 @@ import type {
   Row,
   StoredRecord,
   Transaction,
+  Where,
   WrittenValues,
 } from "../../store/store.ts";
 import type { ActionDraft, RecordCall, ServedAction } from "../declarations/action.ts";
@@ -33,8 +35,10 @@ import { commit, isErased, isOvertaken, REPLAYED, untilSettled, isMaybeUnseen } 
 import { requireDraft } from "./writes/drafting.ts";
 import { readGiven, readValue, type MakeFault } from "./writes/given-values.ts";
 import { answerOnce, storedWith, repeatable, withRepeats, type Repeated } from "./writes/idempotency.ts";
+import { requireKnownMember } from "./writes/known-users.ts";
 import { refusal, type Unwritten } from "./writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "./writes/preconditions.ts";
+import { requireAllowed } from "./writes/preparing.ts";
 import { replayAction } from "./writes/replaying.ts";
 
 /** The checked result of an action. */
@@ -137,11 +141,35 @@ async function ask(
   const pending = action.handle({ ...subject, draft, collection: mount.collection, context } as RecordCall);
   const result = await exchange.call.awaiting(() => `The action ${action.name} of ${mount.resource.path}`, pending);
   const done = readDone(mount, action, result ?? {});
-  if (row !== null && Object.keys(done.values).length > 0) {
-    requireRules(mount, { ...row.record, ...done.values });
-    requireShowable(withAllFields(mount), { ...row.record, ...done.values });
-  }
+  if (row !== null && Object.keys(done.values).length > 0) await requireResult(mount, exchange, row, done.values);
   return done;
+}
+
+/**
+ * Ends the request if the action results in a record that breaks a rule, that is in a group of others, or that makes a
+ * member of a user whom the caller may not read.
+ */
+async function requireResult(
+  mount: ServedMount,
+  exchange: Exchange,
+  { record: before }: Row,
+  values: WrittenValues,
+): Promise<void> {
+  const record = { ...before, ...values };
+  requireRules(mount, record);
+  requireShowable(withAllFields(mount), record);
+  const { only } = exchange;
+  const judge = (): Eventually<void> =>
+    only !== null && isMoved(only, before, values) ? requireAllowed(mount, exchange, record) : undefined;
+  await requireKnownMember(mount, exchange, { before, values }, judge);
+  await judge();
+}
+
+/** Returns true if a write changes a column that a condition looks for among memberships. */
+function isMoved(where: Where, before: StoredRecord, values: WrittenValues): boolean {
+  if ("all" in where) return where.all.some((each) => isMoved(each, before, values));
+  if ("any" in where) return where.any.some((each) => isMoved(each, before, values));
+  return "among" in where && Object.hasOwn(values, where.column) && values[where.column] !== before[where.column];
 }
 
 /** Ends the request if the record breaks a rule between fields. The rules apply to every kind of write. */
