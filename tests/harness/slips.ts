@@ -36,7 +36,19 @@ const action = (code: string, compiled: RegExp, started: RegExp): Slip => ({
 
 const tenants = `defineUsers({ fields: { tenant_id: integer({ optional: true }) }, identity: ["tenant_id"] })`;
 
+const loans = `defineResource({ name: "loan", fields: { user_id: reference("users"), book_id: reference(books) } })`;
+
 export const slips: readonly Slip[] = [
+  made(
+    `memberOf(${loans}, { were: { user_id: 1 } })`,
+    /'were'.*Did you mean.*'where'/,
+    /memberOf: there is no option were; did you mean where\?/,
+  ),
+  made(
+    `sharesGroup(${loans}, { usr: "user_id" })`,
+    /'usr'.*Did you mean.*'user'/,
+    /sharesGroup: there is no option usr; did you mean user\?/,
+  ),
   {
     code: `start([mount(books, { permission: sameAs(${tenants}, "tenant_id") })])`,
     compiled: /"tenant_id"/,

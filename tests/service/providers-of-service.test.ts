@@ -55,7 +55,7 @@ async function logIn(
 test("logs in at a provider of LATCHKEY_IDENTITY_PROVIDERS, from the login page", async (t) => {
   const world = await start(t);
   const page = await world.api.get("/login", html);
-  assert.match(page.text, /Log in with the company/);
+  assert.match(page.text, /Continue with the company/);
   assert.match(page.text, /\/api\/login\/company\/start/);
 
   const done = await logIn(world, "/users");
@@ -70,7 +70,7 @@ test("shows a failed login as a page", async (t) => {
 
   assert.equal(failed.status, 401);
   assert.match(failed.headers.get("content-type") ?? "", /^text\/html/);
-  assert.match(failed.text, /login_failed/);
+  assert.match(failed.text, /<h1[^>]*>Login failed<\/h1>/);
 });
 
 test("redirects a login at a provider to the page that asks for the second factor of the account", async (t) => {
