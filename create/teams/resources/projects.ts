@@ -38,7 +38,7 @@ export const mountedProjects = mount(projects, {
   founder: { memberships: members, values: { role: "owner" }, keep: true },
 });
 
-/** Owners invite members and change their roles. Members may leave. */
+/** Owners change the roles of members. Members may leave. With mail on, `invitations: true` lets owners invite others. */
 export const mountedMembers = mount(members, {
   permission: {
     list: memberOf(members),
