@@ -131,11 +131,10 @@ function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
   const noted = ["last_login_at"];
   const place = { parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
   const names = Object.keys(account.fields).filter((name) => name !== "current_password" && !(name in verified));
-  const declared = Object.keys(verified).filter((name) => Object.hasOwn(account.fields, name));
   // Without the id, because it is in the path.
   const show = (record: StoredRecord): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
-      [...names, ...(parts.gate.mail.step === null ? [] : declared)].map((name) => [name, record[name]]),
+      [...names, ...(parts.gate.mail.step !== null ? Object.keys(verified) : [])].map((name) => [name, record[name]]),
     );
   return { ...mounted, ...place, show, noted };
 }
