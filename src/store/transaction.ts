@@ -120,7 +120,7 @@ export const OVERTAKEN = "overtaken";
 export interface Transaction {
   readonly changes: readonly Change[];
   /**
-   * What must be true before the first change. Otherwise, nothing is written and the outcome is `refused`, with `change`
+   * A condition that must hold before the first change. Otherwise, nothing is written and the outcome is `refused`, with `change`
    * -1 and the name `OVERTAKEN`. A repeated request (`idempotency`) is recognized before this check.
    */
   readonly requires?: readonly Requirement[];

@@ -17,7 +17,7 @@ export const projects = defineResource({
   fields: { name: text({ maxLength: 200 }) },
 });
 
-/** Who is in which project. A user with memberships cannot be deleted. */
+/** The members of each project. A user with memberships cannot be deleted. */
 export const members = defineResource({
   name: "member",
   within: projects,
@@ -32,7 +32,7 @@ const isMember = memberOf(members, { on: "id" });
 const isOwner = memberOf(members, { on: "id", where: { role: "owner" } });
 const owners = memberOf(members, { where: { role: "owner" } });
 
-/** Members see a project, and owners change it. Whoever creates one becomes its owner, and the last owner stays. */
+/** Members see a project, and owners change it. The creator of one becomes its owner, and the last owner stays. */
 export const mountedProjects = mount(projects, {
   permission: { list: isMember, read: isMember, create: authenticated, update: isOwner, delete: isOwner },
   founder: { memberships: members, values: { role: "owner" }, keep: true },

@@ -168,7 +168,7 @@ function isOvertaken(outcome: Outcome): boolean {
   return outcome.kind === "refused" && (outcome.name === OVERTAKEN || outcome.name === MEMBER_ALREADY);
 }
 
-/** Returns the problem for a membership that the database refuses: the group is gone, or a rule of the mount. */
+/** Returns the problem for a membership that the database refuses: the group was deleted, or a rule of the mount. */
 function refused(outcome: Unwritten, { sender: { creator } }: OpenLink): Error {
   return outcome.kind === "dangling" ? problem("invalid_link") : refusalFor(creator, outcome);
 }

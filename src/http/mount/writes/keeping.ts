@@ -20,7 +20,7 @@ const LAST_OWNER = "last_owner";
 /** The largest number of groups whose owners one transaction can remove. */
 const MAX_GROUPS = 1000;
 
-/** What a transaction must fulfil so that each group keeps an owner. */
+/** The requirements of a transaction that let each group keep an owner. */
 export interface Keeping {
   /** Locks the groups, so that two transactions do not each remove one of the last two owners. */
   readonly requires: readonly Requirement[];
