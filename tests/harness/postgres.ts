@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -35,10 +35,15 @@ function takeSetting(name: string): string | undefined {
  */
 export const initdbFlags = ["--encoding=UTF8", "--no-sync", "--set=scram_iterations=1"];
 
+/** The number of the process that made the folder follows. */
+const PREFIX = "latchkey-postgres-";
+
 /** Returns the server of `LATCHKEY_TEST_DATABASE` (a URL with the right to create databases), or makes one. */
 export async function startPostgres(flags: readonly string[] = []): Promise<TestServer> {
   if (configuredURL !== undefined && flags.length === 0) return givenServer(configuredURL);
-  const folder = mkdtempSync(join(quickFolder(), "latchkey-postgres-"));
+  const place = quickFolder();
+  removeAbandoned(place);
+  const folder = mkdtempSync(join(place, `${PREFIX}${process.pid}-`));
   const port = await freePort();
   let said = "";
   const server = new EmbeddedPostgres({
@@ -65,9 +70,8 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   return {
     ...usedAgain(manageDatabases(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
     async stop() {
-      // Stops immediately, because no data is kept. The server stops all of its processes itself. This fails if the
-      // server has already exited.
-      process.kill(Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT");
+      // This fails if the server has already exited.
+      stopAtOnce(folder);
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -107,6 +111,35 @@ function quickFolder(): string {
     return bavail * bsize > 4 * 2 ** 30 ? inMemory : tmpdir();
   } catch {
     return tmpdir();
+  }
+}
+
+/** Stops a server immediately, because no data is kept. The server stops all of its processes itself. */
+function stopAtOnce(folder: string): void {
+  process.kill(Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT");
+}
+
+/** Removes the servers of killed test runs. Their folders can fill the memory. */
+function removeAbandoned(place: string): void {
+  for (const name of readdirSync(place)) {
+    const owner = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
+    if (Number.isNaN(owner) || isRunning(owner)) continue;
+    const folder = join(place, name);
+    try {
+      stopAtOnce(folder);
+    } catch {
+      // The server has ended too.
+    }
+    // Another run may remove the same folder.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
