@@ -6,6 +6,7 @@ import { addDescribingCommands } from "./commands/describing-commands.ts";
 import { addExplainCommand } from "./commands/explain-command.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
 import { addMailCommands } from "./commands/mail-command.ts";
+import { addProveCommand } from "./commands/prove-command.ts";
 import { addRecordCommands } from "./commands/record-commands.ts";
 import { addServingCommands } from "./commands/serving-commands.ts";
 import { addSessionCommands } from "./commands/session-commands.ts";
@@ -59,6 +60,7 @@ function makeProgram(): Command {
   addRecordCommands(program);
   addDescribingCommands(program);
   addExplainCommand(program);
+  addProveCommand(program);
   addCompletionCommand(program);
   return program;
 }

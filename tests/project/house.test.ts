@@ -15,6 +15,7 @@ const floors = [
   ["feature"],
   ["features"],
   ["composition"],
+  ["proof"],
   ["door"],
   ["service"],
   ["cli", "testing"],
@@ -23,7 +24,7 @@ const floors = [
 /** The folders that import like external code, and the only folders from which they import. */
 const doors = new Map([
   ["service", ["service", "door"]],
-  ["cli", ["cli", "service", "door"]],
+  ["cli", ["cli", "service", "door", "proof"]],
 ]);
 
 const source = path.join(import.meta.dirname, "../..", "src");
