@@ -7,6 +7,13 @@ export function remember<P extends object>(permission: P, of: "all" | "any", par
   return permission;
 }
 
+/** Returns how `allOf` or `anyOf` combined a permission. Returns null for any other permission. */
+export function findCombination(
+  permission: object,
+): { readonly of: "all" | "any"; readonly parts: readonly object[] } | null {
+  return combined.get(permission) ?? null;
+}
+
 /** Returns the permissions that a permission was made of by `allOf` and `anyOf`, at any depth. Includes itself. */
 export function collectParts(permission: object): readonly object[] {
   return [permission, ...(combined.get(permission)?.parts ?? []).flatMap(collectParts)];

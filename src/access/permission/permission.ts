@@ -7,6 +7,7 @@ import { aPermission } from "./checking.ts";
 import { decideTogether, names, joinDeclarations } from "./combining.ts";
 import { everyAction, type Permission, type PermissionRequest } from "./contract.ts";
 import { requireDecision } from "./decision.ts";
+import { stateFacts } from "./facts.ts";
 import { remember } from "./implying.ts";
 
 export type {
@@ -21,22 +22,28 @@ export type {
 } from "./contract.ts";
 
 /** Allows every caller, known or not. */
-export const anyone: Permission = made({ name: "anyone", decide: () => "allow" });
+export const anyone: Permission = stateFacts(made({ name: "anyone", decide: () => "allow" }), { kind: "anyone" });
 
 /** Denies every caller. */
-export const nobody: Permission = made({ name: "nobody", decide: () => "deny" });
+export const nobody: Permission = stateFacts(made({ name: "nobody", decide: () => "deny" }), { kind: "nobody" });
 
 /** Allows every caller who is logged in. */
-export const authenticated: Permission = made({
-  name: "authenticated",
-  decide: ({ identity }) => (identity === null ? "deny" : "allow"),
-});
+export const authenticated: Permission = stateFacts(
+  made({
+    name: "authenticated",
+    decide: ({ identity }) => (identity === null ? "deny" : "allow"),
+  }),
+  { kind: "authenticated" },
+);
 
 /** Allows administrators. */
-export const administrator: Permission = made({
-  name: "administrator",
-  decide: ({ identity }) => (identity?.role === "admin" ? "allow" : "deny"),
-});
+export const administrator: Permission = stateFacts(
+  made({
+    name: "administrator",
+    decide: ({ identity }) => (identity?.role === "admin" ? "allow" : "deny"),
+  }),
+  { kind: "administrator" },
+);
 
 /**
  * Allows the user in the path: `/users/7` for user 7. A list is narrowed to that user, so a mounted resource needs a
@@ -53,7 +60,7 @@ export function self(parameter?: string): Permission;
 export function self(parameter = "id"): Permission<string> {
   requireName("self", parameter, "a parameter of the path", 'self("id")');
   requireArguments("self", arguments, { parameter: optional(text) });
-  return made({
+  const permission: Permission<string> = made({
     name: "self",
     narrows: ["list"],
     columns: [parameter],
@@ -64,6 +71,7 @@ export function self(parameter = "id"): Permission<string> {
       return params[parameter] === identity.id ? "allow" : "deny";
     },
   });
+  return stateFacts(permission, { kind: "self", parameter });
 }
 
 /**
@@ -79,13 +87,14 @@ export function self(parameter = "id"): Permission<string> {
 export function owner<const C extends string>(column: C): Permission<C, C> {
   requireName("owner", column, "a column", 'owner("owner_id")');
   requireArguments("owner", arguments, { column: text });
-  return made({
+  const permission: Permission<C, C> = made<Permission<C, C>>({
     name: "owner",
     narrows: everyAction,
     columns: [column],
     userIds: [column],
     decide: ({ identity }) => (identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } }),
   });
+  return stateFacts(permission, { kind: "owner", column });
 }
 
 /**
@@ -101,27 +110,34 @@ export function owner<const C extends string>(column: C): Permission<C, C> {
 export function scope(name: string): Permission {
   requireName("scope", name, "a scope", 'scope("notes:read")');
   requireArguments("scope", arguments, { name: text });
-  return made({
+  const permission: Permission = made({
     name: `scope ${name}`,
     decide: ({ identity }) =>
       identity !== null && (identity.scopes === null || identity.scopes.includes(name)) ? "allow" : "deny",
   });
+  return stateFacts(permission, { kind: "scope", scope: name });
 }
 
 /**
  * Allows callers without a credential, and callers whose credential is not limited to scopes. For actions that would
  * give a limited credential more rights than its scopes.
  */
-export const unlimited: Permission = made({
-  name: "unlimited",
-  decide: ({ identity }) => (identity === null || identity.scopes === null ? "allow" : "deny"),
-});
+export const unlimited: Permission = stateFacts(
+  made({
+    name: "unlimited",
+    decide: ({ identity }) => (identity === null || identity.scopes === null ? "allow" : "deny"),
+  }),
+  { kind: "unlimited" },
+);
 
 /** Allows only the actions `list` and `read`, which change nothing. */
-export const readOnly: Permission = made({
-  name: "read only",
-  decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
-});
+export const readOnly: Permission = stateFacts(
+  made({
+    name: "read only",
+    decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
+  }),
+  { kind: "read only" },
+);
 
 /**
  * Allows callers who have confirmed their identity recently (RFC 9470). If the proofs of their login are too old or too
@@ -218,7 +234,7 @@ export function not(permission: Permission<string>): Permission {
     throw new DeclarationError([
       `not(${name}): the permission narrows to rows, and ${CANNOT_NEGATE}. Write the opposite condition as a separate permission.`,
     ]);
-  return made({
+  const negated = made<Permission>({
     name: `not ${name}`,
     identity,
     roles,
@@ -230,6 +246,7 @@ export function not(permission: Permission<string>): Permission {
       throw new TypeError(`not(${name}): the permission gave rows, and ${CANNOT_NEGATE}. Name the actions in narrows.`);
     },
   });
+  return stateFacts(negated, { kind: "not", part: permission });
 }
 
 const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";

@@ -1,4 +1,5 @@
 import { everyAction, type Permission } from "../../../access/permission/contract.ts";
+import { stateFacts } from "../../../access/permission/facts.ts";
 import { isObject, isText, shown, shownWithoutText } from "../../../core/checking/members.ts";
 import { shownName, suggestion } from "../../../core/checking/nearest.ts";
 import { made } from "../../../core/copy.ts";
@@ -69,7 +70,7 @@ export function sameAs<F extends Fields, I extends keyof F & string, const M ext
 ): Permission<C>;
 export function sameAs(users: DefinedUsers, member: string, column = member): Permission<string> {
   requireMember("sameAs", users, member);
-  return made({
+  const permission: Permission<string> = made({
     name: `same ${member}`,
     narrows: everyAction,
     columns: [column],
@@ -79,6 +80,7 @@ export function sameAs(users: DefinedUsers, member: string, column = member): Pe
       return value === null ? "deny" : { only: { column, operator: "eq", value } };
     },
   });
+  return stateFacts(permission, { kind: "same", field: member, column });
 }
 
 /**
@@ -170,7 +172,7 @@ function anyOfRoles(roles: readonly string[]): Permission {
     decide: ({ identity }) => (identity !== null && roles.includes(identity.role) ? "allow" : "deny"),
   });
   permissionsOfRoles.set(key, Object.freeze(permission));
-  return permission;
+  return stateFacts(permission, { kind: "roles", roles });
 }
 
 /**

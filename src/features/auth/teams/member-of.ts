@@ -1,4 +1,5 @@
 import { everyAction, type AllowedRows, type Permission } from "../../../access/permission/contract.ts";
+import { stateFacts } from "../../../access/permission/facts.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import {
   isObject,
@@ -115,6 +116,16 @@ export function memberOf(resource: Resource, options: MemberOfOptions = {}): Per
       const condition: AllowedRows = conditions.length === 0 ? isOwn : { all: [isOwn, ...conditions] };
       return { only: { column, memberships: resource, select: read.group, where: condition } };
     },
+  });
+  const { user: userColumn, group } = read;
+  const counted = conditions.map(({ column: name, value }) => ({ column: name, values: value }));
+  stateFacts(permission, {
+    kind: "member",
+    memberships: resource,
+    user: userColumn,
+    group,
+    on: column,
+    where: counted,
   });
   return registerMembers(permission, { ...read, on: column });
 }

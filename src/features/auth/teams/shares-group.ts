@@ -1,4 +1,5 @@
 import { everyAction, type AllowedRows, type Permission } from "../../../access/permission/contract.ts";
+import { stateFacts } from "../../../access/permission/facts.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import {
   isObject,
@@ -57,7 +58,7 @@ export function sharesGroup(resource: Resource, options: SharesGroupOptions = {}
   const read = wrong.length > 0 ? wrong : readMemberships(resource, options);
   if (!("user" in read)) throw new DeclarationError(read.map((mistake) => `sharesGroup: ${mistake}`));
   const { user, group } = read;
-  return made({
+  const permission = made<Permission>({
     name: `shares a group by ${group} of ${resource.path}`,
     narrows: everyAction,
     userIds: ["id"],
@@ -76,6 +77,7 @@ export function sharesGroup(resource: Resource, options: SharesGroupOptions = {}
       return { only: { any: [own, { column: "id", memberships: resource, select: user, where: groups }] } };
     },
   });
+  return stateFacts(permission, { kind: "shares", memberships: resource, user, group });
 }
 
 const checks: Checks & Readonly<Record<keyof SharesGroupOptions, unknown>> = {

@@ -1,5 +1,5 @@
 import { isObject } from "../../core/checking/members.ts";
-import type { Field, Random } from "../../resource/declaration/field.ts";
+import type { Field, Random } from "../declaration/field.ts";
 
 // Values are generated from the JSON Schema of a kind, unless the kind generates them itself. The kind may still refuse
 // a value. The calling code then generates another one.
