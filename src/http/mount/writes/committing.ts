@@ -145,9 +145,12 @@ function withRelied({ relied }: Exchange, transaction: Transaction): Transaction
   return { ...transaction, requires: [...(transaction.requires ?? []), ...relied.values()] };
 }
 
-/** Returns true if a membership that allowed the write was removed. The write must then be judged again. */
+/**
+ * Returns true if the state that the write was prepared from has changed, for example if a membership that allowed it
+ * was removed. The write must then be judged again.
+ */
 export function isUnmet(outcome: Outcome): boolean {
-  return outcome.kind === "refused" && outcome.change === -1;
+  return outcome.kind === "refused" && outcome.name === OVERTAKEN;
 }
 
 /**
@@ -190,9 +193,9 @@ export async function withAlongside(
     service: { alongside },
     cause,
   } = exchange;
-  const keeping = await keepOwners(mount, exchange, transaction, writings);
-  const more: Change[] = [...requireMaximums(mount, transaction, writings), ...keeping.changes];
-  if (alongside.length === 0 && more.length === 0) return transaction;
+  const kept = await keepOwners(mount, exchange, transaction, writings);
+  const more: Change[] = requireMaximums(mount, transaction, writings);
+  if (alongside.length === 0 && more.length === 0) return kept;
   await inTurns(writings, ({ kind, action, before, of = mount, at: given }, place) => {
     const at = given ?? place;
     // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
@@ -202,12 +205,7 @@ export async function withAlongside(
     for (const each of [write, ...deletedWith(of.newer ?? of, write, before)])
       for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
-  const requires = [...keeping.requires, ...(transaction.requires ?? [])];
-  return {
-    ...transaction,
-    changes: [...transaction.changes, ...more],
-    ...(requires.length === 0 ? {} : { requires }),
-  };
+  return { ...kept, changes: [...kept.changes, ...more] };
 }
 
 /**
@@ -307,7 +305,7 @@ export function isMaybeUnseen(outcome: Unwritten, mount: ServedMount): boolean {
 
 /** Returns true if another write changed the rows first and this write must be tried again. */
 export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
-  if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
+  if (outcome.kind === "refused") return isUnmet(outcome);
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
   // The precondition of the caller concerns only the record, which is the first change. If another row of the
   // transaction has changed, the write is tried again.

@@ -1,17 +1,19 @@
-import type {
-  Change,
-  Collection,
-  Key,
-  Requirement,
-  Row,
-  StoredRecord,
-  Transaction,
-  Value,
-  Where,
+import {
+  isKeyOf,
+  OVERTAKEN,
+  type Change,
+  type Key,
+  type KeyOf,
+  type Requirement,
+  type Row,
+  type Transaction,
+  type Value,
+  type Where,
 } from "../../../store/store.ts";
 import type { ServedFounder, ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
+import { isOwner, ownerConditions, takenGroup, touches } from "./owners.ts";
 
 // A group of a founder with `keep` has at least one membership with the values of the founder.
 
@@ -19,14 +21,6 @@ const LAST_OWNER = "last_owner";
 
 /** The largest number of groups whose owners one transaction can remove. */
 const MAX_GROUPS = 1000;
-
-/** The requirements of a transaction that let each group keep an owner. */
-export interface Keeping {
-  /** Locks the groups, so that two transactions do not each remove one of the last two owners. */
-  readonly requires: readonly Requirement[];
-  /** Refuse the transaction (409 `last_owner`) if a group has no owner after its changes. */
-  readonly changes: readonly Change[];
-}
 
 /** The row of a change before the write. */
 interface KnownRow {
@@ -36,111 +30,173 @@ interface KnownRow {
   readonly at?: number;
 }
 
-const NOTHING: Keeping = { requires: [], changes: [] };
+/** A change that can take owners from their groups. */
+type Removal = Extract<Change, { readonly kind: "delete" | "update" | "deleteAll" | "updateAll" }>;
+
+/** The memberships that the changes of a transaction take away, in their state before it. */
+interface Taken {
+  /** The groups that lose an owner. */
+  readonly groups: ReadonlySet<Key>;
+  /** The memberships that must not have changed since they were read. Otherwise, another group may lose its owner. */
+  readonly requires: readonly Requirement[];
+}
+
+/** Changes that take owners only from known groups. */
+interface Narrowed {
+  readonly changes: readonly Change[];
+  readonly checks: readonly Change[];
+}
 
 /**
- * Returns what the transaction must fulfil if it removes owners: the memberships that it deletes, moves or changes.
- * Knows the changes of the records and of their hooks and actions. Without such changes, it reads nothing.
+ * Returns the transaction with what keeps an owner in each group, if it deletes, moves or changes memberships. It locks
+ * the groups that lose an owner, and is refused (409 `last_owner`) if one of them has no owner after its changes. Knows
+ * the changes of the records and of their hooks and actions. Without such changes, it reads nothing.
  */
 export async function keepOwners(
   mount: ServedMount,
   exchange: Exchange,
   transaction: Transaction,
   writings: readonly KnownRow[],
-): Promise<Keeping> {
-  const all: Keeping[] = [];
+): Promise<Transaction> {
+  let kept = transaction;
   for (const founder of mount.guardedFounders ?? []) {
-    const { name } = founder.memberships.collection;
-    if (!transaction.changes.some(({ kind, collection }) => collection.name === name && removes(kind))) continue;
-    const groups = await collectGroups(founder, exchange, transaction.changes, new Map(beforeOf(writings)));
-    if (groups.size > 0) all.push(keepEach(founder, groups));
+    const removals = kept.changes.flatMap((change, at) => (removes(founder, change) ? [{ change, at }] : []));
+    if (removals.length === 0) continue;
+    const taken = await collectTaken(founder, exchange, removals, new Map(beforeOf(writings)));
+    kept = keepEach(founder, kept, taken);
   }
-  if (all.length === 0) return NOTHING;
-  return { requires: all.flatMap(({ requires }) => requires), changes: all.flatMap(({ changes }) => changes) };
+  return kept;
 }
 
-function removes(kind: Change["kind"]): boolean {
-  return kind === "delete" || kind === "update" || kind === "deleteAll" || kind === "updateAll";
+function removes({ memberships: { collection } }: ServedFounder, change: Change): change is Removal {
+  if (change.collection.name !== collection.name) return false;
+  return REMOVALS.has(change.kind);
 }
 
-/** Returns the records before the write, by the places of their changes. */
-function beforeOf(writings: readonly KnownRow[]): readonly (readonly [number, StoredRecord])[] {
-  return writings.flatMap(({ before, at }, place) => (before === null ? [] : [[at ?? place, before.record] as const]));
+const REMOVALS: ReadonlySet<Change["kind"]> = new Set(["delete", "update", "deleteAll", "updateAll"]);
+
+/** Returns the rows before the write, by the places of their changes. */
+function beforeOf(writings: readonly KnownRow[]): readonly (readonly [number, Row])[] {
+  return writings.flatMap(({ before, at }, place) => (before === null ? [] : [[at ?? place, before] as const]));
 }
 
-function keepEach(founder: ServedFounder, groups: ReadonlySet<Key>): Keeping {
-  const { collection } = founder.group;
+function keepEach(founder: ServedFounder, transaction: Transaction, { groups, requires }: Taken): Transaction {
+  const { group, memberships } = founder;
+  const { collection } = group;
+  const deleted = new Set(
+    transaction.changes.flatMap((each) =>
+      each.kind === "delete" && each.collection.name === collection.name ? [each.key] : [],
+    ),
+  );
   // Each transaction that removes an owner locks the group. So the owners need no locks, and owners who leave at the
   // same time do not wait for each other in a circle. The store cannot lock rows that it may not update.
   const isGuarded = collection.existing === undefined || collection.existing.writes.includes("update");
   // In the same order in each transaction, so that two of them do not wait for each other.
-  const sorted = [...groups].toSorted((one, other) => (one < other ? -1 : 1));
+  const sorted = [...groups].filter((id) => !deleted.has(id)).toSorted((one, other) => (one < other ? -1 : 1));
+  const locks = sorted.map((id): Requirement => ({ collection, where: equals("id", id) }));
+  const owners = sorted.map((id): Change => {
+    const where: Where = { all: [equals(founder.founder.memberships.group, id), ...ownerConditions(founder)] };
+    return { kind: "require", collection: memberships.collection, where, atLeast: 1, isGuarded, name: LAST_OWNER };
+  });
+  const narrowed = narrowAll(founder, transaction.changes, [...groups, ...deleted]);
   return {
-    requires: sorted.map((group) => ({ collection, where: { column: "id", operator: "eq", value: group } })),
-    changes: sorted.map((group) => ({
-      kind: "require",
-      collection: founder.memberships.collection,
-      where: ownersOf(founder, group),
-      atLeast: 1,
-      isGuarded,
-      name: LAST_OWNER,
-    })),
+    ...transaction,
+    requires: [...requires, ...locks, ...(transaction.requires ?? [])],
+    changes: [...narrowed.changes, ...owners, ...narrowed.checks],
   };
 }
 
-function ownersOf(founder: ServedFounder, group: Key): Where {
-  const ofGroup = { column: founder.founder.memberships.group, operator: "eq", value: group } as const;
-  return { all: [ofGroup, ...ownerConditions(founder)] };
+function equals(column: string, value: Key): Where {
+  return { column, operator: "eq", value };
 }
 
-function ownerConditions({ founder: { values } }: ServedFounder): readonly Where[] {
-  return Object.entries(values).map(([column, value]) =>
-    value === null ? { column, operator: "null", value: true } : { column, operator: "eq", value },
-  );
+/**
+ * Narrows the changes of all matching memberships, so that they take owners only from these groups. If a membership is
+ * left out, because it became that of an owner after it was read, the checks refuse the transaction.
+ */
+function narrowAll(founder: ServedFounder, changes: readonly Change[], groups: readonly Key[]): Narrowed {
+  const column = founder.founder.memberships.group;
+  const owner: Where = { all: ownerConditions(founder) };
+  const checks: Change[] = [];
+  const known = [...groups, ...writtenGroups(founder, changes)];
+  const narrowed = changes.map((change): Change => {
+    if (!removes(founder, change) || !("where" in change) || !mayTake(founder, change)) return change;
+    const { collection, where } = change;
+    if (known.every(isKnown)) {
+      const isElsewhere: Where = { not: { column, operator: "in", value: known } };
+      const leftOut: Where = { all: [where, owner, isElsewhere] };
+      checks.push({ kind: "require", collection, where: leftOut, atMost: 0, isGuarded: true, name: OVERTAKEN });
+    }
+    const isTaken: Where = { any: [{ not: owner }, { column, operator: "in", value: groups }] };
+    return { ...change, where: { all: [where, isTaken] } };
+  });
+  return { changes: narrowed, checks };
 }
 
-/** Returns the groups from which the changes take an owner. A group that they delete is not among them. */
-async function collectGroups(
+function isKnown(group: Key | KeyOf): group is Key {
+  return !isKeyOf(group);
+}
+
+/** Returns the groups that the transaction itself gives to memberships. */
+function writtenGroups({ founder, memberships }: ServedFounder, changes: readonly Change[]): readonly (Key | KeyOf)[] {
+  return changes.flatMap((change) => {
+    if (change.collection.name !== memberships.collection.name || !("values" in change)) return [];
+    const group = change.values[founder.memberships.group];
+    return isKeyOf(group) || typeof group === "number" || typeof group === "string" ? [group] : [];
+  });
+}
+
+/** Returns what the changes take from groups. Reads the memberships that are not known. */
+async function collectTaken(
   founder: ServedFounder,
   exchange: Exchange,
-  changes: readonly Change[],
-  known: ReadonlyMap<number, StoredRecord>,
-): Promise<ReadonlySet<Key>> {
-  const { collection } = founder.memberships;
+  removals: readonly { readonly change: Removal; readonly at: number }[],
+  known: ReadonlyMap<number, Row>,
+): Promise<Taken> {
   const groups = new Set<Key>();
-  await inTurns(changes, async (change, at) => {
-    if (change.collection.name !== collection.name || !removes(change.kind)) return;
-    for (const record of await recordsOf(founder, exchange, change, known.get(at))) {
-      const left = takenGroup(founder, record, change);
+  const requires: Requirement[] = [];
+  await inTurns(removals, async ({ change, at }) => {
+    if (!mayTake(founder, change)) return;
+    for (const row of await rowsOf(founder, exchange, change, known.get(at))) {
+      const left = row === null ? null : takenGroup(founder, row.record, change);
       if (left !== null) groups.add(left);
+      // A change with the revision needs no requirement.
+      if ("key" in change && change.revision !== row?.revision) requires.push(requireSame(founder, change.key, row));
     }
     if (groups.size > MAX_GROUPS)
       throw new TypeError(
         `One transaction takes owners from more than ${MAX_GROUPS} ${founder.group.resource.plural}.`,
       );
   });
-  const { name } = founder.group.collection;
-  for (const change of changes)
-    if (change.kind === "delete" && change.collection.name === name) groups.delete(change.key);
-  return groups;
+  return { groups, requires };
 }
 
-/** Returns the memberships that a change may remove or alter, in their state before it. */
-async function recordsOf(
+/** Returns true if a change can take an owner from a group: it deletes, or it changes the group or the values. */
+function mayTake(founder: ServedFounder, change: Removal): boolean {
+  return !("values" in change) || touches(founder, change.values);
+}
+
+/** Requires that a membership still is that of an owner of the same group, or that it still is none of an owner. */
+function requireSame(founder: ServedFounder, key: Key, row: Row | null): Requirement {
+  const { collection } = founder.memberships;
+  const { group } = founder.founder.memberships;
+  const isSame: Where =
+    row !== null && isOwner(founder, row.record)
+      ? equals(group, row.record[group] as Key)
+      : { not: { all: ownerConditions(founder) } };
+  return { collection, where: { all: [equals("id", key), isSame] } };
+}
+
+/** Returns the memberships that a change may remove or alter, in their state before it. Null if there is none. */
+async function rowsOf(
   founder: ServedFounder,
   exchange: Exchange,
-  change: Change,
-  known: StoredRecord | undefined,
-): Promise<readonly StoredRecord[]> {
+  change: Removal,
+  known: Row | undefined,
+): Promise<readonly (Row | null)[]> {
   if (known !== undefined) return [known];
-  if ("values" in change && !touches(founder, change.values)) return [];
-  const { store } = exchange.service;
-  const { collection } = founder.memberships;
-  if (change.kind === "delete" || change.kind === "update") {
-    const row = await store.find(collection, change.key);
-    return row === null ? [] : [row.record];
-  }
-  return "where" in change ? ownersAmong(founder, exchange, change.where) : [];
+  if ("where" in change) return ownersAmong(founder, exchange, change.where);
+  return [await exchange.service.store.find(founder.memberships.collection, change.key)];
 }
 
 /** Returns one owner of each group that has owners among the matching memberships. */
@@ -148,10 +204,10 @@ async function ownersAmong(
   founder: ServedFounder,
   { service: { store } }: Exchange,
   where: Where,
-): Promise<readonly StoredRecord[]> {
+): Promise<readonly Row[]> {
   const { collection } = founder.memberships;
   const { group } = founder.founder.memberships;
-  const found = new Map<Value, StoredRecord>();
+  const found = new Map<Value, Row>();
   let last: Value = null;
   for (;;) {
     const after: readonly Where[] = last === null ? [] : [{ column: "id", operator: "gt", value: last }];
@@ -163,38 +219,8 @@ async function ownersAmong(
       limit: MAX_GROUPS,
       long: true,
     });
-    for (const { record } of rows) found.set(record[group]!, record);
+    for (const row of rows) found.set(row.record[group]!, row);
     if (rows.length < MAX_GROUPS || found.size > MAX_GROUPS) return [...found.values()];
     last = rows.at(-1)!.record["id"]!;
   }
-}
-
-function touches(
-  { founder: { memberships, values } }: ServedFounder,
-  written: Readonly<Record<string, unknown>>,
-): boolean {
-  return [memberships.group, ...Object.keys(values)].some((name) => written[name] !== undefined);
-}
-
-/** Returns the group that has one owner less after the change. Returns null if the membership stays that of an owner. */
-function takenGroup(founder: ServedFounder, before: StoredRecord, change: Change): Key | null {
-  const { group } = founder.founder.memberships;
-  if (!isOwner(founder, before)) return null;
-  const after = "values" in change ? { ...before, ...change.values } : null;
-  if (after !== null && isOwner(founder, after) && after[group] === before[group]) return null;
-  const left = before[group];
-  return typeof left === "number" || typeof left === "string" ? left : null;
-}
-
-function isOwner(founder: ServedFounder, record: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(founder.founder.values).every(([name, value]) =>
-    sameValue(founder.memberships.collection, name, record[name], value),
-  );
-}
-
-/** True if both are the same value of a column. Values of an existing table may have another spelling. */
-function sameValue({ columns }: Collection, name: string, one: unknown, other: Value): boolean {
-  const { type } = columns.find((column) => column.name === name)!;
-  if (one === null || one === undefined || other === null) return (one ?? null) === other;
-  return type === "decimal" ? Number(one) === Number(other) : one === other;
 }
