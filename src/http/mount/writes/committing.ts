@@ -193,9 +193,9 @@ export async function withAlongside(
     service: { alongside },
     cause,
   } = exchange;
-  const kept = await keepOwners(mount, exchange, transaction, writings);
+  const guarded = await keepOwners(mount, exchange, transaction, writings);
   const more: Change[] = requireMaximums(mount, transaction, writings);
-  if (alongside.length === 0 && more.length === 0) return kept;
+  if (alongside.length === 0 && more.length === 0) return guarded;
   await inTurns(writings, ({ kind, action, before, of = mount, at: given }, place) => {
     const at = given ?? place;
     // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
@@ -205,7 +205,7 @@ export async function withAlongside(
     for (const each of [write, ...deletedWith(of.newer ?? of, write, before)])
       for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
-  return { ...kept, changes: [...kept.changes, ...more] };
+  return { ...guarded, changes: [...guarded.changes, ...more] };
 }
 
 /**

@@ -58,14 +58,14 @@ export async function keepOwners(
   transaction: Transaction,
   writings: readonly KnownRow[],
 ): Promise<Transaction> {
-  let kept = transaction;
+  let guarded = transaction;
   for (const founder of mount.guardedFounders ?? []) {
-    const removals = kept.changes.flatMap((change, at) => (removes(founder, change) ? [{ change, at }] : []));
+    const removals = guarded.changes.flatMap((change, at) => (removes(founder, change) ? [{ change, at }] : []));
     if (removals.length === 0) continue;
     const taken = await collectTaken(founder, exchange, removals, new Map(beforeOf(writings)));
-    kept = keepEach(founder, kept, taken);
+    guarded = keepEach(founder, guarded, taken);
   }
-  return kept;
+  return guarded;
 }
 
 function removes({ memberships: { collection } }: ServedFounder, change: Change): change is Removal {
