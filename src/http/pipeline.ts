@@ -20,6 +20,7 @@ import { requireEndpoint, type Match } from "./declarations/routes.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
 import { readAccept, requireAccept } from "./formats/accept.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
+import { findForm } from "./forms.ts";
 import { identify, waitForBody } from "./identifying/identifying.ts";
 import { identifyTolerantly } from "./identifying/tolerating.ts";
 import { requireWithinLimits } from "./limits.ts";
@@ -96,7 +97,7 @@ class RequestFlow {
     requireAddress(call.arrival);
     const match = (this.match = service.find(call.path));
     if (match === null) throw problem("not_found");
-    const endpoint = requireEndpoint(match.route, call.method);
+    const endpoint = findForm(service, call, match) ?? requireEndpoint(match.route, call.method);
     if (endpoint === null) return answerOptions(service, call, match.route);
     const exchange = (this.exchange = new Exchange(service, call, endpoint, match.params));
     if (endpoint.logsIn === true && !service.allowsCleartextLogins) requireSecureTransport(call);

@@ -94,6 +94,7 @@ export class ServedView implements View {
       logsIn: endpoint.logsIn ?? false,
       hidesQuery: this.#hidesQuery,
       expandable: mount === null ? [] : expandableNames(mount),
+      form: endpoint.form ?? null,
     };
   }
 

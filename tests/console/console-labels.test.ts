@@ -295,7 +295,9 @@ test("shows the id of a record that has no name, and links it only if the caller
   assert.doesNotMatch(nameless.text, /<bdi>/);
   const [ann, ...others] = shown;
   assert.equal(ann, '<span class="mono dim">1</span> <a href="/cards/1" dir="auto">Ann</a>');
-  assert.deepEqual(others, ['<a class="mono" href="/boxes/1">1</a>', '<a class="mono" href="/cards/2">2</a>', hidden]);
+  const named = (path: string, id: number, name: string): string =>
+    `<span class="mono dim">${id}</span> <a href="/${path}/${id}" dir="auto">${name}</a>`;
+  assert.deepEqual(others, [named("boxes", 1, "Box 1"), named("cards", 2, "Card 2"), hidden]);
 });
 
 test("names a record by no field that its caller may not read, and one of an older shape by a field that it has", async (t) => {

@@ -61,7 +61,11 @@ for (const event of ["focusin", "input"])
   });
 
 /** Returns the value of a field. A one-line field that wraps gets no line breaks, also not by pasting. */
-const valueOf = ({ value, dataset }) => (dataset.line === undefined ? value : value.replace(/\s*\n\s*/g, " "));
+const valueOf = ({ value, dataset, type }) => {
+  // The script of every page shows times in the zone of the reader.
+  if (type === "datetime-local" && value) return new Date(value).toISOString().replace(".000Z", "Z");
+  return dataset.line === undefined ? value : value.replace(/\s*\n\s*/g, " ");
+};
 /** Returns the ids and words that are selected, and those that were typed. */
 const chosenIn = (fields, type) =>
   fields
@@ -110,6 +114,12 @@ const bodyOf = (form, method) => {
   const body = {};
   for (const field of form.elements) {
     if (!field.name || ["submit", "button"].includes(field.type) || field.closest("[data-several]")) continue;
+    // What browsers send beside the fields when there is no script.
+    if (/^_|\./.test(field.name)) continue;
+    if (field.type === "checkbox" && field.dataset.type === "boolean") {
+      if (!partly || isChanged(field)) body[field.name] = field.checked;
+      continue;
+    }
     if (partly && field.type !== "hidden" && !isChanged(field)) continue;
     const { type = "text" } = field.dataset;
     if (field.type === "radio" ? field.checked : partly || field.value !== "")

@@ -12,6 +12,7 @@ import type { DataBody, Format, ProblemDocument } from "../../http/request/forma
 import type { View } from "../../http/request/view.ts";
 import { accountPages, changePasswordEndpoint, pageEndpoints, takenPages } from "./account-pages.ts";
 import { findParameter } from "./addresses.ts";
+import { drawRequestedForm } from "./data/requested-form.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
 import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
@@ -172,6 +173,7 @@ function pageFormat(site: Site): Format {
 }
 
 async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
+  if (view.place?.form) return drawRequestedForm(site, view, view.place.form);
   await giveWayFor(body.value);
   const path = resolveSubject(view);
   const [offers, tag, labels] = await Promise.all([

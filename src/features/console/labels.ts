@@ -1,5 +1,5 @@
 import type { View } from "../../http/request/view.ts";
-import { findLabelField } from "../../resource/record-labels.ts";
+import { findLabelField, nameOne } from "../../resource/record-labels.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Extent } from "./excerpt.ts";
 import { referredBy, type Labels, type Site } from "./site.ts";
@@ -31,11 +31,15 @@ export async function labelsFor(
     const ids = values.filter((id) => typeof id === "number" || typeof id === "string");
     referred.set(to, new Set([...(referred.get(to) ?? []), ...ids]));
   }
-  const found = [...referred].map(async ([to, ids]) => [to.path, await loadLabels(site, view, to, [...ids])] as const);
+  const found = [...referred].map(async ([to, ids]) => [to.path, await labelsOf(site, view, to, [...ids])] as const);
   return new Map((await Promise.all(found)).flatMap(([path, labels]) => (labels === null ? [] : [[path, labels]])));
 }
 
-async function loadLabels(
+/**
+ * Returns the names of records of one resource, as far as the caller may read the records. A record without a readable
+ * name is named by its resource and its id: `Task 7`.
+ */
+export async function labelsOf(
   site: Site,
   view: View,
   to: Resource,
@@ -43,10 +47,25 @@ async function loadLabels(
   steps = 1,
 ): Promise<ReadonlyMap<Id, string> | null> {
   const named = findLabelField(to);
-  const found = await view.values(to.path, ids, named ?? "id");
+  const values = named === null ? null : await view.values(to.path, ids, named);
+  const found = values ?? (await view.values(to.path, ids, "id"));
   if (found === null) return null;
-  const further = named === null || steps === MAX_STEPS ? null : referredBy(site, to.fields[named]!);
+  const isNamed = named !== null && values !== null;
+  const further = isNamed && steps < MAX_STEPS ? referredBy(site, to.fields[named]!) : null;
   const next = [...found.values()].filter((value) => typeof value === "number" || typeof value === "string");
-  const names = further === null ? null : await loadLabels(site, view, further, next, steps + 1);
-  return new Map([...found].map(([id, value]) => [id, String(names?.get(value as Id) ?? value ?? id)]));
+  const names = further === null ? null : await labelsOf(site, view, further, next, steps + 1);
+  const nameOf = (value: unknown): string | undefined => {
+    if (!isNamed) return undefined;
+    return further === null ? nameIn(to, named, value) : names?.get(value as Id);
+  };
+  return new Map([...found].map(([id, value]) => [id, nameOf(value) ?? nameOne(to, id)]));
+}
+
+/** Returns the value of the field with the name of a record as text. Undefined if it cannot be a name. */
+function nameIn({ fields }: Resource, field: string, value: unknown): string | undefined {
+  if (value === null || value === undefined || value === "") return undefined;
+  const { kind } = fields[field]!;
+  // A reference is named by its record. Its id alone is no name.
+  if (kind.references !== undefined) return undefined;
+  return kind.label?.(value) ?? String(value);
 }

@@ -27,7 +27,7 @@ import { aDeprecation } from "../../core/deprecation.ts";
 import { collectionMistakes } from "../../store/checking.ts";
 import type { Collection } from "../../store/store.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
-import { FORMAT_PARAMETER, type Format } from "../request/format.ts";
+import { FORM_PARAMETER, FORMAT_PARAMETER, type Format } from "../request/format.ts";
 import { pathMistake } from "../request/path.ts";
 import { aBodySchema } from "./body.ts";
 import { actions, aFeatureList, aProblemList, permissionsMistakes } from "./checking.ts";
@@ -200,7 +200,16 @@ const documentationMembers: Readonly<Record<keyof EndpointDocumentation, ValueCh
 };
 
 /** The query parameters of lists and formats. */
-const ownParameters: readonly string[] = ["limit", "cursor", "sort", "fields", "expand", "search", FORMAT_PARAMETER];
+const ownParameters: readonly string[] = [
+  "limit",
+  "cursor",
+  "sort",
+  "fields",
+  "expand",
+  "search",
+  FORMAT_PARAMETER,
+  FORM_PARAMETER,
+];
 
 const mediaType = matching(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, "it has to be a media type in lower case, like text/csv");
 const isNotJSON: ValueCheck = (value) =>

@@ -54,7 +54,7 @@ export interface ServedEndpoint extends MountedFacts {
 /** One method at one path that you declare yourself. A mounted resource creates its endpoints itself. */
 export interface Endpoint extends Omit<
   ServedEndpoint,
-  "access" | "rows" | "mounted" | "own" | "deprecations" | "reading"
+  "access" | "rows" | "mounted" | "own" | "deprecations" | "reading" | "form"
 > {
   /**
    * The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. A

@@ -98,6 +98,8 @@ export interface EndpointFacts {
 
 /** The additional facts about an endpoint of a mounted resource. */
 export interface MountedFacts extends EndpointFacts {
+  /** The form of a page that it answers with (`?form=`). Left out: no form. */
+  readonly form?: "new" | "edit";
   /** The reader of its body, if it declares a schema. */
   readonly reading?: BodyReading;
   /** The table whose rows the permission may narrow. */

@@ -6,6 +6,9 @@ import type { View } from "./view.ts";
 /** The query parameter that replaces `Accept` on reads, because a link of a page cannot send a header. */
 export const FORMAT_PARAMETER = "format";
 
+/** The query parameter that asks for a form: `?form=new` on a list, `?form=edit` on a record. Only pages have forms. */
+export const FORM_PARAMETER = "form";
+
 /** A part of every record's ETag. Increase it if a built-in format changes how it writes a record. */
 export const FORMATS_VERSION = 1;
 

@@ -57,6 +57,9 @@ export interface View {
   values(path: string, ids: readonly Key[], field: string): Eventually<ReadonlyMap<Key, unknown> | null>;
 }
 
+/** The form of a page: for a new record, or for the change of a record. */
+export type FormKind = "new" | "edit";
+
 /** The requested endpoint. */
 export interface RequestedEndpoint {
   /** The declared path: `/orders/{id}`. */
@@ -72,6 +75,8 @@ export interface RequestedEndpoint {
   readonly hidesQuery: boolean;
   /** The names that `?expand=` accepts. */
   readonly expandable: readonly string[];
+  /** The requested form (`?form=`). Null for any other request. */
+  readonly form: FormKind | null;
 }
 
 /** An action that the caller may take. */

@@ -10,7 +10,7 @@ import {
   type Field,
   type Kind,
 } from "../../../resource/declaration/field.ts";
-import { formatTitle } from "../../../resource/record-labels.ts";
+import { formatTitle, nameField } from "../../../resource/record-labels.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { formatInputText } from "../values.ts";
 import { findCheckboxField, parseCheckboxField, type CheckboxField } from "./checkboxes.ts";
@@ -44,8 +44,20 @@ export interface Input {
   readonly isUnseen: boolean;
   /** Attributes of the input that help the user to type. */
   readonly help: Markup;
+  /** The kind of its control in a form for people. A field with choices is a select, and `isBox` a checkbox. */
+  readonly control: "text" | "date" | "time" | "secret" | "json";
+  /** True for a checkbox: yes or no, without a third state. */
+  readonly isBox: boolean;
+  /** True if it may be empty. */
+  readonly isEmptiable: boolean;
+  /** The value of a new record if nothing is sent. Undefined if there is none, or if only the service knows it. */
+  readonly initial: unknown;
+  /** The declared field. Null for a member of a schema. */
+  readonly field: Field | null;
   /** Returns a value as the text of its input. */
   formatValue(value: unknown): string;
+  /** Returns the words for one of its choices. */
+  nameValue(value: unknown): string;
 }
 
 /**
@@ -74,7 +86,7 @@ function inputOfField(name: string, field: Field, method: string): Input {
   const choices = kind.column.type === "boolean" ? [true, false] : kind.schema["enum"];
   return {
     name,
-    label: field.options.label ?? formatTitle(name),
+    label: nameField(name, field),
     description: field.options.description,
     type: chooseType(field),
     rule: describeRule(field, "form"),
@@ -85,8 +97,32 @@ function inputOfField(name: string, field: Field, method: string): Input {
     isSecret: !isShown(field) && (field.options.confidential === true || /password|secret/.test(name)),
     isUnseen: !isShown(field),
     help: writeHelp(kind.column.type, kind.input),
+    ...buildControlFacts(name, field),
     formatValue: (value) => formatInputText(field, value),
+    nameValue: (value) => nameChoice(field, value),
   };
+}
+
+function buildControlFacts(
+  name: string,
+  field: Field,
+): Pick<Input, "control" | "isBox" | "isEmptiable" | "initial" | "field"> {
+  const { kind, options } = field;
+  const { default: fallback, optional: isOptional = false } = options;
+  const isSecret = !isShown(field) && (options.confidential === true || /password|secret/.test(name));
+  return {
+    control: isSecret ? "secret" : chooseControl(kind),
+    isBox: kind.column.type === "boolean" && (!isOptional || fallback !== undefined),
+    isEmptiable: isOptional,
+    initial: typeof fallback === "function" ? undefined : fallback,
+    field,
+  };
+}
+
+function chooseControl({ column }: Kind<unknown>): Input["control"] {
+  if (column.type === "date") return "date";
+  if (column.type === "date-time") return "time";
+  return column.type === "json" ? "json" : "text";
 }
 
 function chooseType(field: Field): string {
@@ -146,6 +182,18 @@ function inputOfSchema(name: string, schema: InputSchema, isNeeded: boolean): In
     isSecret,
     isUnseen: isSecret || schema["writeOnly"] === true,
     help: writeHelp(type === "number" ? "decimal" : type, schema["format"] === "email" ? "email" : undefined),
+    control: isSecret ? "secret" : type === "json" ? "json" : "text",
+    isBox: type === "boolean" && isNeeded,
+    isEmptiable: !isNeeded,
+    initial: schema["default"],
+    field: null,
     formatValue: (value) => (typeof value === "string" && type !== "json" ? value : JSON.stringify(value)),
+    nameValue: (value) => (typeof value === "boolean" ? (value ? "Yes" : "No") : formatTitle(String(value))),
   };
+}
+
+/** Returns the words for one of the values of a field. */
+function nameChoice({ kind }: Field, value: unknown): string {
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  return kind.label?.(value) ?? formatTitle(String(value));
 }

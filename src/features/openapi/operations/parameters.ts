@@ -2,7 +2,7 @@ import type { Deprecated } from "../../../core/deprecation.ts";
 import { textOperators, type Operator } from "../../../core/operators.ts";
 import type { ServedMount } from "../../../http/declarations/mount.ts";
 import { collectParameters } from "../../../http/declarations/parameters.ts";
-import { FORMAT_PARAMETER, type Format } from "../../../http/request/format.ts";
+import { FORM_PARAMETER, FORMAT_PARAMETER, type Format } from "../../../http/request/format.ts";
 import type { Field } from "../../../resource/declaration/field.ts";
 import { formatDefaultSort } from "../../../resource/default-sort.ts";
 import { comparedKind } from "../../../resource/filter-value.ts";
@@ -190,7 +190,8 @@ function filterParameter(field: string, operator: Operator, declared: Field, goi
 }
 
 function plainFilter(field: string, operator: Operator, declared: Field): JSONObject {
-  const name = operator === "eq" && field !== FORMAT_PARAMETER ? field : `${field}[${operator}]`;
+  const isOurs = field === FORMAT_PARAMETER || field === FORM_PARAMETER;
+  const name = operator === "eq" && !isOurs ? field : `${field}[${operator}]`;
   const description = `Only records whose \`${field}\` ${comparisons[operator]}.`;
   if (operator === "null") return { name, in: "query", description, schema: { type: "boolean" } };
   const value = textOperators.has(operator) ? { type: "string" } : filterSchema(declared);

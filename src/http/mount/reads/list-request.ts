@@ -7,7 +7,7 @@ import type { ListQuery, Where } from "../../../store/store.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { expandableNames } from "../../declarations/relations.ts";
 import { invalid } from "../../request/exchange.ts";
-import { FORMAT_PARAMETER } from "../../request/format.ts";
+import { FORM_PARAMETER, FORMAT_PARAMETER } from "../../request/format.ts";
 import { columnsFor, convertSort } from "../older/translating.ts";
 import { collectDeprecatedInList } from "../used-deprecations.ts";
 import { buildWhere } from "./conditions.ts";
@@ -117,6 +117,9 @@ function chooseSlot(text: string): number {
 
 function readAsked(mount: ServedMount, text: string): ListRequest {
   const parameters = parseQuery(text);
+  // A filter with this name is `form[eq]`, because `?form=new` is the page of a form.
+  if (parameters.some(([name]) => name === FORM_PARAMETER))
+    throw invalid([{ pointer: "?form", code: "unknown_parameter", detail: "There is no such parameter." }]);
   const request = readListRequest(
     mount.resource,
     parameters.filter(([name]) => name !== FORMAT_PARAMETER),

@@ -1,0 +1,51 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { ProblemDocument } from "../../../http/request/format.ts";
+import type { FormKind, Offer, View } from "../../../http/request/view.ts";
+import { isTooLong } from "../excerpt.ts";
+import { collectInputs } from "../forms/inputs.ts";
+import { findRecord } from "../pages/rows.ts";
+import { askedPath } from "../paths.ts";
+import type { Drawn, Site } from "../site.ts";
+import { drawFormPage, type ShownRecord } from "./form-page.ts";
+
+/** Draws the form that the request asks for: `?form=new` or `?form=edit`. */
+export async function drawRequestedForm(site: Site, view: View, form: FormKind): Promise<Drawn> {
+  const path = askedPath(view);
+  const offers = await view.offers(path);
+  const named = form === "new" ? ["create"] : ["update", "replace"];
+  const offer = named.flatMap((action) => offers.find((each) => each.action === action && each.name === null) ?? [])[0];
+  // The right to write was checked. Only a permission that changes its mind in between leaves no offer.
+  if (offer === undefined) throw problem("permission_denied");
+  const record = form === "new" ? null : await readShown(view, path);
+  return drawFormPage({ site, view, offer, record, typed: null, problem: null });
+}
+
+/**
+ * Draws the form of a refused write again, with what was sent and the mistakes. Returns null if there is no form for
+ * it: no field is wrong, the caller may not send it, or a value is too long to be shown again.
+ */
+export async function drawFormAgain(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
+  const { sent, call } = view;
+  const { errors = [] } = document;
+  if ((sent !== null && !isObject(sent)) || errors.length === 0) return null;
+  if (Object.values({ ...sent }).some(isTooLong)) return null;
+  const path = askedPath(view);
+  const offer = (await view.offers()).find((each) => each.method === call.method && each.path === path);
+  if (offer === undefined || !isForPeople(offer) || collectInputs(offer).length === 0) return null;
+  const isChange = offer.name === null && offer.method !== "POST";
+  const shown = isChange ? await readShown(view, path) : null;
+  const record = shown === null ? null : { ...shown, tag: call.header("if-match") ?? null };
+  return drawFormPage({ site, view, offer, record, typed: { ...sent }, problem: document });
+}
+
+/** True for a write of a resource, or for one of its actions. Other endpoints have forms of their own. */
+function isForPeople({ resource, name }: Offer): boolean {
+  return resource !== null || name !== null;
+}
+
+async function readShown(view: View, path: string): Promise<ShownRecord> {
+  const reply = await view.ask(path);
+  const tag = typeof reply?.tag === "string" ? `"${reply.tag}"` : null;
+  return { values: findRecord(reply) ?? {}, tag };
+}

@@ -1,0 +1,28 @@
+import { randomUUID } from "node:crypto";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
+import { resolveAddress } from "../site.ts";
+
+/** A form that a browser sends by itself. */
+export interface SentForm {
+  readonly view: View;
+  readonly offer: Offer;
+  /** The tag of the record as shown, in the form of `If-Match`. Null if there is none. */
+  readonly tag: string | null;
+  /** More attributes of the form. */
+  readonly about?: PageContent;
+  readonly classes: string;
+  readonly content: PageContent;
+}
+
+/** Writes a form with its hidden controls: the method, the tag of the record, and a key that makes it safe to repeat. */
+export function writeSentForm({ view, offer, tag, about = "", classes, content }: SentForm): Markup {
+  const { method, path, repeatable } = offer;
+  const at = resolveAddress(view, path);
+  const hidden = (name: string, value: string): Markup => html`<input type="hidden" name="${name}" value="${value}">`;
+  const key = repeatable ? hidden("_key", randomUUID()) : "";
+  const facts = html` data-method="${method}" data-path="${at}"${tag === null ? "" : html` data-match="${tag}"`}${repeatable ? html` data-repeatable` : ""}`;
+  return html`<form class="${classes}" method="post" action="${at}"${facts}${about} novalidate>
+${method === "POST" ? "" : hidden("_method", method)}${tag === null ? "" : hidden("_match", tag)}${key}${content}
+</form>`;
+}

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { consolePages } from "../../src/door/features.ts";
+import {
+  administrator,
+  anyOf,
+  anyone,
+  authenticated,
+  boolean,
+  caller,
+  dateTime,
+  decimal,
+  defineResource,
+  enumeration,
+  integer,
+  json,
+  mount,
+  owner,
+  reference,
+  text,
+} from "../../src/door/index.ts";
+import { date } from "../../src/door/resources.ts";
+import { ownService, type OwnAnswer } from "../harness/own-service.ts";
+
+const browser = { headers: { accept: "text/html" } };
+
+const members = defineResource({
+  name: "member",
+  fields: { name: text({ maxLength: 100 }) },
+  sorts: ["name"],
+  labelField: "name",
+});
+const tasks = defineResource({
+  name: "task",
+  fields: {
+    title: text({ maxLength: 200 }),
+    notes: text({ multiline: true, optional: true }),
+    state: enumeration(["open", "in_work", "done"], { default: "open", labels: { in_work: "In work" } }),
+    assignee_id: reference(members, { optional: true, description: "Who does it." }),
+    due: date({ optional: true }),
+    remind_at: dateTime({ optional: true }),
+    hours: integer({ optional: true, minimum: 0, maximum: 500 }),
+    cost: decimal({ scale: 2, maximum: "9999.99", optional: true }),
+    urgent: boolean({ default: false, label: "Very urgent" }),
+    more: json({ optional: true }),
+    owner_id: integer({ default: caller }),
+    made_by: text({ readOnly: true, default: "us" }),
+    form: text({ optional: true, maxLength: 20 }),
+  },
+  filters: { form: ["eq"] },
+});
+
+function startTasks(t: Parameters<typeof ownService>[0]) {
+  return ownService(t, {
+    mounts: [
+      mount(members, { permission: { list: authenticated, read: authenticated, create: administrator } }),
+      mount(tasks, {
+        permission: {
+          list: anyone,
+          read: anyone,
+          create: authenticated,
+          update: anyOf(administrator, owner("owner_id")),
+        },
+      }),
+    ],
+    features: [consolePages({ title: "Club" })],
+  });
+}
+
+/** Returns the form of a page in one line. */
+function formOf({ text: page }: OwnAnswer): string {
+  return /<form class="form"[^]*?<\/form>/.exec(page)![0].replaceAll(/\s+/g, " ");
+}
+
+test("gives each field the control of its kind, with labels, hints and defaults", async (t) => {
+  const { ask, get } = await startTasks(t);
+  for (const name of ["Mei", "Ann"]) await ask("POST", "/members", { as: "root", body: { name } });
+
+  const page = await get("/tasks?form=new", { as: "ada", ...browser });
+  const form = formOf(page);
+
+  assert.equal(page.status, 200, page.text);
+  assert.match(page.text, /<title>New task · Club<\/title>[^]*<h1>New task<\/h1>/);
+  assert.match(form, /^<form class="form" method="post" action="\/tasks"/);
+  assert.match(form, /<label for="field-title">Title<\/label> <input id="field-title" name="title"/);
+  assert.match(form, /Notes <span class="opt">\(optional\)<\/span><\/label> <textarea id="field-notes"/);
+  assert.match(form, /<label for="field-state">State<\/label> <select/);
+  assert.match(form, /<option value="open" selected>Open<\/option><option value="in_work">In work<\/option>/);
+  assert.match(form, /<p class="hint" id="field-assignee_id-hint">Who does it\.<\/p>/);
+  assert.match(
+    form,
+    /<option value="" selected><\/option><option value="2">Ann<\/option><option value="1">Mei<\/option>/,
+  );
+  assert.match(form, /<input id="field-due" name="due"[^>]* type="date" value="">/);
+  assert.match(form, /name="remind_at"[^>]* type="datetime-local" value="">/);
+  assert.match(form, /<input type="hidden" id="field-remind_at-zone" name="remind_at\.zone" value="UTC">/);
+  assert.match(form, /name="hours"[^>]* inputmode="numeric"/);
+  assert.match(form, /name="cost"[^>]* inputmode="decimal"/);
+  assert.match(form, /<input type="checkbox" id="field-urgent" name="urgent" value="true"[^>]*> <span><b>Very urgent/);
+  assert.match(form, /<textarea id="field-more"/);
+  assert.match(form, /<button class="btn main">Add task<\/button> <a class="btn" href="\/tasks">Cancel<\/a>/);
+  assert.doesNotMatch(form, /owner_id|made_by/);
+});
+
+test("fills in the form of a change, with the tag of the record as shown", async (t) => {
+  const { ask, get } = await startTasks(t);
+  await ask("POST", "/members", { as: "root", body: { name: "Ann" } });
+  const body = {
+    title: "Buy <lemons>",
+    state: "done",
+    assignee_id: 1,
+    due: "2026-12-24",
+    remind_at: "2026-12-23T09:30:00Z",
+    urgent: true,
+  };
+  const { headers } = await ask("POST", "/tasks", { as: "ada", body });
+
+  const page = await get("/tasks/1?form=edit", { as: "ada", ...browser });
+  const form = formOf(page);
+
+  assert.match(page.text, /<h1>Edit “<bdi>Buy &lt;lemons&gt;<\/bdi>”<\/h1>/);
+  assert.match(form, /<input type="hidden" name="_method" value="PATCH">/);
+  assert.ok(form.includes(`name="_match" value="${headers.get("etag")!.replaceAll('"', "&quot;")}"`));
+  assert.match(form, /name="_key" value="[0-9a-f-]{36}"/);
+  assert.match(form, /value="Buy &lt;lemons&gt;"/);
+  assert.match(form, /<option value="done" selected>/);
+  assert.match(form, /<option value="1" selected>Ann<\/option>/);
+  assert.match(form, /type="date" value="2026-12-24"/);
+  assert.match(form, /type="datetime-local" value="2026-12-23T09:30"/);
+  assert.match(form, /name="urgent" value="true"[^>]* checked/);
+  assert.match(form, />Save changes<\/button> <a class="btn" href="\/tasks\/1">Cancel/);
+});
+
+test("answers for a form that the caller may not send as the write does", async (t) => {
+  const { ask, get } = await startTasks(t);
+  await ask("POST", "/tasks", { as: "ada", body: { title: "Mine" } });
+
+  for (const [path, as, expected] of [
+    ["/tasks?form=new", undefined, 401],
+    ["/tasks?form=new", "ada", 200],
+    ["/tasks/1?form=edit", undefined, 401],
+    ["/tasks/1?form=edit", "ben", 403],
+    ["/tasks/1?form=edit", "root", 200],
+    ["/tasks/9?form=edit", "ada", 404],
+    ["/members?form=new", "ada", 403],
+  ] as const) {
+    const caller = as === undefined ? {} : { as };
+    assert.equal((await get(path, { ...caller, ...browser })).status, expected, `${path} as ${as}`);
+  }
+});
+
+test("has forms as pages only, and filters a field called form by its operator", async (t) => {
+  const { ask, get } = await startTasks(t);
+  for (const form of ["new", "old"]) await ask("POST", "/tasks", { as: "ada", body: { title: form, form } });
+
+  for (const path of ["/tasks?form=new", "/tasks/1?form=edit", "/tasks?form=old", "/tasks?form=new&format=json"]) {
+    const answer = await get(path, { as: "ada" });
+    assert.deepEqual([answer.status, answer.json.errors[0].code], [400, "unknown_parameter"], path);
+  }
+  for (const path of ["/tasks?form=edit", "/tasks/1?form=new", "/tasks?form=new&sort=id", "/members/1?form=edit"])
+    assert.equal((await get(path, { as: "root", ...browser })).status, 400, path);
+  const found = (await get("/tasks?form[eq]=new")).json;
+  assert.deepEqual(
+    found.map(({ title }: { title: string }) => title),
+    ["new"],
+  );
+});
+
+test("finds a record beyond the first fifty by a part of its name", async (t) => {
+  const { ask, get } = await startTasks(t);
+  for (let at = 1; at <= 51; at += 1) await ask("POST", "/members", { as: "root", body: { name: `M${at}` } });
+  await ask("POST", "/tasks", { as: "ada", body: { title: "a", assignee_id: 9 } });
+
+  const form = formOf(await get("/tasks/1?form=edit", { as: "ada", ...browser }));
+
+  assert.equal(form.match(/<option /g)?.length, 3 + 1 + 50 + 1, "states, nobody, the first fifty, the current one");
+  assert.match(form, /<option value="9" selected>M9<\/option>/);
+  assert.match(form, /<input id="field-assignee_id-find" name="assignee_id\.find" aria-label="Another Assignee/);
+});
