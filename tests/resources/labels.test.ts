@@ -85,6 +85,21 @@ test("changes no stored rule of a field by a label, so a start migrates nothing"
   assert.equal(JSON.stringify(labeled.collection), JSON.stringify(plain.collection));
 });
 
+test("takes the words that every JavaScript object has as members, with and without a label and a tone", () => {
+  for (const word of Object.getOwnPropertyNames(Object.prototype)) {
+    const declare = (labels: object, tones: object) => {
+      const state = enumeration(["open", word], { labels, tones } as { labels: { open: string } });
+      return defineResource({ name: "loan", fields: { state } }).fields.state.kind;
+    };
+    const plain = declare({ open: "Open" }, { open: "good" });
+    const named = declare(Object.fromEntries([[word, "Word"]]), Object.fromEntries([[word, "bad"]]));
+
+    assert.deepEqual([plain.label?.(word), plain.tone?.(word), plain.label?.("open")], [null, null, "Open"], word);
+    assert.deepEqual([named.label?.(word), named.tone?.(word), named.label?.("open")], ["Word", "bad", null], word);
+    assert.throws(() => declare(Object.fromEntries([[word, 7]]), {}), /it has to be a text, like "Due at"/, word);
+  }
+});
+
 test("refuses words that no page can show, with their place and the fix", () => {
   const declare = (more: object, options: object = {}, labels: object = {}): void => {
     defineResource({

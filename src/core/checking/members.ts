@@ -76,8 +76,9 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
   return [
     ...unknownMembers(value, Object.keys(checks)),
     ...Object.entries(checks).flatMap(([name, check]) => {
-      const wrong = check(value[name]);
-      return wrong === null ? [] : [`${name} is ${shownTo(check, value[name])}; ${wrong}`];
+      const member = memberOf(value, name);
+      const wrong = check(member);
+      return wrong === null ? [] : [`${name} is ${shownTo(check, member)}; ${wrong}`];
     }),
   ];
 }
@@ -120,8 +121,13 @@ export function shownWithoutText(value: unknown): string {
 /** Returns true if there are no mistakes. Creates no list, because it runs for every reply of a handler. */
 function hasNoMistakes(value: Members, checks: Checks): boolean {
   for (const name in value) if (!Object.hasOwn(checks, name)) return false;
-  for (const name in checks) if (checks[name]!(value[name]) !== null) return false;
+  for (const name in checks) if (checks[name]!(memberOf(value, name)) !== null) return false;
   return true;
+}
+
+/** Returns a member. Leaves out what every object inherits, because a name can be `constructor` too. */
+function memberOf(value: Members, name: string): unknown {
+  return name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name];
 }
 
 /** Returns the unknown names of a plain object, each with the name that was probably meant. */
