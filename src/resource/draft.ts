@@ -328,7 +328,7 @@ function resolveServiceValue(target: NamedField, sent: unknown, options: DraftOp
   if (generated !== undefined && (current === null || regenerated === true))
     return current === null && field.options.filled === true ? undefined : makeValue(target, generated, context);
   if (current !== null || field.options.filled === true) return undefined;
-  if (fallback !== undefined || options.given?.[name] !== undefined) return resolveDefault(target, options);
+  if (fallback !== undefined || Object.hasOwn(options.given ?? {}, name)) return resolveDefault(target, options);
   return field.options.optional === true ? null : undefined;
 }
 

@@ -5,9 +5,10 @@ import { reference } from "../../resource/kinds/reference.ts";
 import { text } from "../../resource/kinds/texts.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { mount, type ServedMount } from "../declarations/mount.ts";
+import { exempt } from "../declarations/rules.ts";
 import type { Exchange } from "../request/exchange.ts";
 import { placeMounts } from "./placing.ts";
-import { seenAt, seenBy } from "./seen-by.ts";
+import { collectRules, seenAt, seenBy } from "./seen-by.ts";
 
 const authors = defineResource({ name: "author", fields: { name: text() } });
 const books = defineResource({ name: "book", fields: { title: text(), author_id: reference(authors) } });
@@ -25,9 +26,9 @@ function placed(): readonly ServedMount[] {
 }
 
 /** An exchange with nothing but a caller. Any other use fails the test. */
-function exchangeOf(role: "user" | "admin"): Exchange {
+function exchangeOf(role: "user" | "admin", params: Exchange["params"] = {}): Exchange {
   const identity = { id: 1, username: "ada", role, scheme: "basic", scopes: null, expiresAt: null };
-  const known = { ruled: new Map(), params: {}, only: null, action: "read", now: 0 };
+  const known = { ruled: new Map(), params, only: null, action: "read", now: 0 };
   return { ...known, identity, observedIdentity: identity } as unknown as Exchange;
 }
 
@@ -55,4 +56,34 @@ test("makes one view for all callers with the same denied rules, and leads on to
   assert.equal(seenBy(ofReports!, exchangeOf("user")), view);
   assert.deepEqual(Object.keys(view.resource.fields), ["book_id"]);
   assert.equal(view.relations[0]!.to, ofBooks);
+});
+
+test("makes one view for all callers with the same denied rules at their own records", () => {
+  const others = exempt(administrator, null);
+  const people = defineResource({
+    name: "person",
+    fields: { name: text({ optional: true, read: others }), card: text({ optional: true, read: administrator }) },
+  });
+  const [ofPeople] = placeMounts([mount(people, { permission: anyone })]);
+  const view = seenAt(ofPeople!, exchangeOf("user", { id: 1 }));
+
+  assert.deepEqual(view.shown, ["id", "name"]);
+  assert.equal(seenAt(ofPeople!, exchangeOf("user", { id: 1 })), view);
+  assert.deepEqual(seenAt(ofPeople!, exchangeOf("user", { id: 2 })).shown, ["id"]);
+});
+
+test("keeps the resource of a mount that only leads to fields with rules", () => {
+  const votes = defineResource({ name: "vote", fields: { report_id: reference(reports) } });
+  const mountOfVotes = mount(votes, { permission: anyone, expand: { report: "report_id" } });
+  const ofVotes = placeMounts([mountOfAuthors, mountOfBooks, mountOfReports, mountOfVotes])[3]!;
+  const view = seenBy(ofVotes, exchangeOf("user"));
+
+  assert.equal(view.resource, ofVotes.resource);
+  assert.deepEqual(Object.keys(view.relations[0]!.to.resource.fields), ["book_id"]);
+});
+
+test("collects the rules of a mount once", () => {
+  const [, , ofReports] = placed();
+
+  assert.equal(collectRules(ofReports!), collectRules(ofReports!));
 });

@@ -75,19 +75,9 @@ export function showTo(
 ): Readonly<Record<string, unknown>> {
   const request = { identity, action: "call", params: {}, now } as const;
   const isAllowed = (rule: FieldRule): boolean => decideOn(permissionOf(rule), request, null) === "allow";
-  return viewAt(standAlone(mount), { isOwn, isNew: false, allows: isAllowed }).show(record);
-}
-
-const alone = new WeakMap<Mount, ServedMount>();
-
-/** Returns a mount without its relations, to show its records. */
-function standAlone(mount: Mount): ServedMount {
-  let placed = alone.get(mount);
-  if (placed === undefined) {
-    placed = { ...mount, parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
-    alone.set(mount, placed);
-  }
-  return placed;
+  // Its relations are not shown.
+  const alone: ServedMount = { ...mount, parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
+  return viewAt(alone, { isOwn, isNew: false, allows: isAllowed }).show(record);
 }
 
 function allows(rule: FieldRule, exchange: Exchange): boolean {
@@ -145,8 +135,8 @@ function resolveView(mount: ServedMount, denied: ReadonlySet<FieldRule>): Served
  * Returns the declaration that has the rules of a field. A field of an older shape has the rules of the newer field.
  */
 function ruledField({ resource, older }: ServedMount, name: string): Field | undefined {
-  const member = older?.members.get(name);
-  return older === null || member === undefined ? resource.fields[name] : older.newer.resource.fields[member.from];
+  const newerName = older?.members.get(name)?.from;
+  return newerName === undefined ? resource.fields[name] : older!.newer.resource.fields[newerName];
 }
 
 /** Returns true if the caller may read a field or column of the mount. Other columns, like `id`, have no rule. */
@@ -165,15 +155,13 @@ function makeView(
 ): ServedMount {
   const newer = mount.newer === null ? null : resolveView(mount.newer, denied);
   const older = mount.older === null || newer === null ? null : viewOlder(mount.older, newer, denied);
-  const resource = viewResource(mount, older, denied);
+  const resource = viewResource(mount, denied);
   const shown = mount.shown.filter((name) => isReadable(mount, name, denied));
-  const computed = mount.computed.filter((name) => isReadable(newer === null ? mount : mount.newer!, name, denied));
+  const computed = mount.computed.filter((name) => isReadable(mount.newer ?? mount, name, denied));
   const isWhole = computed.length > 0;
   const members = older === null ? null : [...older.members.values()].filter(({ name }) => shown.includes(name));
   const needed = new Set(members?.map(({ from }) => from) ?? shown);
-  const sources = isWhole
-    ? (mount.newer ?? mount).sources
-    : mount.sources.filter((name) => name === "id" || needed.has(name));
+  const sources = isWhole ? mount.sources : mount.sources.filter((name) => name === "id" || needed.has(name));
   return Object.freeze({
     ...mount,
     resource,
@@ -183,7 +171,6 @@ function makeView(
     shown,
     computed,
     sources,
-    jsonMembers: mount.jsonMembers.filter((name) => shown.includes(name)),
     show: makeShow(mount, { shown, isWhole, members }),
     declared: mount,
   });
@@ -212,7 +199,7 @@ function makeShow({ show }: ServedMount, { shown, isWhole, members }: Shown): Se
   };
 }
 
-function viewResource(mount: ServedMount, older: Older | null, denied: ReadonlySet<FieldRule>): Resource {
+function viewResource(mount: ServedMount, denied: ReadonlySet<FieldRule>): Resource {
   const { resource } = mount;
   const fields: Record<string, Field> = {};
   const concealed: Record<string, Field> = {};
@@ -221,8 +208,7 @@ function viewResource(mount: ServedMount, older: Older | null, denied: ReadonlyS
     if (allowed === null) fields[name] = field;
     else (allowed.read || allowed.write ? fields : concealed)[name] = { ...field, allowed };
   }
-  if (older === null && Object.values(fields).every(({ allowed }) => allowed === undefined) && isEmpty(concealed))
-    return resource;
+  if (Object.values(fields).every(({ allowed }) => allowed === undefined) && isEmpty(concealed)) return resource;
   const isOpen = (name: string): boolean => isReadable(mount, name, denied);
   const isKnown = ([name]: readonly [string, unknown]): boolean => !Object.hasOwn(concealed, name);
   const { filters, sorts, defaultSort, search, deprecations } = resource;
@@ -235,12 +221,7 @@ function viewResource(mount: ServedMount, older: Older | null, denied: ReadonlyS
     defaultSort: defaultSort.filter(({ field }) => isOpen(field)),
     search: search.filter(isOpen),
     deprecations:
-      deprecations === null
-        ? null
-        : {
-            fields: new Map([...deprecations.fields].filter(isKnown)),
-            filters: new Map([...deprecations.filters].filter(([name]) => isOpen(name))),
-          },
+      deprecations === null ? null : { ...deprecations, fields: new Map([...deprecations.fields].filter(isKnown)) },
   });
 }
 
@@ -255,7 +236,7 @@ function resolveAllowed(
 ): NonNullable<Field["allowed"]> | null {
   const [isRead, isSent] = [!denies(read, denied), !denies(write, denied)];
   if (isRead && isSent) return null;
-  return { read: isRead && isShown(field), write: isSent && (isRead || isWritable(field)) };
+  return { read: isRead && isShown(field), write: isSent && isWritable(field) };
 }
 
 function isEmpty(object: object): boolean {
@@ -268,8 +249,7 @@ function viewOlder(older: Older, newer: ServedMount, denied: ReadonlySet<FieldRu
   for (const [name, member] of older.members) {
     const allowed = resolveAllowed(older.newer.resource.fields[member.from]!, member.field, denied);
     if (allowed === null) members.set(name, member);
-    else if (allowed.read || allowed.write)
-      members.set(name, { ...member, field: { ...member.field, allowed }, read: allowed.write ? member.read : null });
+    else if (allowed.read || allowed.write) members.set(name, { ...member, field: { ...member.field, allowed } });
   }
   return { ...older, newer, members };
 }

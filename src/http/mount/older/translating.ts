@@ -142,7 +142,6 @@ export function convertHidden(
 
 /** Returns the defaults of this shape, without those of fields that the caller may not send. */
 function collectDefaults({ defaults, newer: { resource } }: Older): Record<string, unknown> {
-  if (resource.concealed === undefined) return { ...defaults };
   const sent = Object.entries(defaults).filter(
     ([name]) => Object.hasOwn(resource.fields, name) && isWritable(resource.fields[name]!),
   );
@@ -171,7 +170,7 @@ function converted(
   const current = hidden === undefined ? seen : null;
   const value =
     sent === null ? null : leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
-  if (read === null) {
+  if (!isWritable(field)) {
     if (current !== null && isDeepStrictEqual(value, current.old[name])) return undefined;
     return new Flaw("read_only", "This field cannot be set.");
   }
@@ -179,7 +178,7 @@ function converted(
   // An unchanged value is not converted back. The older shape may not contain all of the newer value, so a part of it
   // would be lost.
   if (current !== null && isDeepStrictEqual(value, current.old[name])) return current.newer[from];
-  return value instanceof Flaw ? value : read(value);
+  return value instanceof Flaw ? value : read!(value);
 }
 
 /** Runs work in the newer shape. If the work throws a problem, its issues get the field names of the older shape. */
