@@ -243,6 +243,14 @@ export type Where<C extends string = string> =
   | { readonly any: readonly Where<C>[] }
   | { readonly not: Where<C> };
 
+/** A condition by which a permission narrows to rows. Only filters and searches have words and links. */
+export type Narrowing =
+  | { readonly column: string; readonly operator: Operator; readonly value: Value }
+  | { readonly column: string; readonly among: Among }
+  | { readonly all: readonly Narrowing[] }
+  | { readonly any: readonly Narrowing[] }
+  | { readonly not: Narrowing };
+
 /** The values of one column in the rows that match a condition. */
 export interface Among {
   readonly collection: Collection;

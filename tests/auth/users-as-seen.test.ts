@@ -17,6 +17,7 @@ import type { Store } from "../../src/door/stores.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
+import { root, startMailed } from "../harness/verified-emails.ts";
 
 const staff = hasRole("staff");
 
@@ -98,6 +99,19 @@ test("shows the address only in lists that contain no other user", async (t) => 
     assert.equal(json.length, count, name);
     for (const user of json) assert.equal("email" in user, false, name);
   }
+});
+
+test("takes the fields of a sign-up that a caller without a credential may send", async (t) => {
+  const roles = ["user", "staff", "admin"];
+  const rules = { email: { read: administrator }, name: { write: staff } };
+  const api = await startMailed(t, { registration: "verified", roles, fields: club.fields, rules });
+  const ben = { name: "Ben", email: "ben@example.com" };
+  const refused = await api.post("/users", { ...ben, card: "C-1" });
+  assert.deepEqual([refused.status, refused.json.errors?.[0].code], [400, "unknown_field"], refused.text);
+  const { status } = await api.post("/users", ben);
+  assert.equal(status, 202);
+  const made = await api.ask("POST", "/users", { ...ben, password: "copper teapot 17" }, root);
+  assert.deepEqual([made.status, made.json.name], [201, "Ben"], "a caller with a credential creates the user at once");
 });
 
 test("answers 404 to a login whose user is deleted before the answer", async (t) => {

@@ -180,6 +180,33 @@ test("shows users their own name and address, and not the fields that their rule
   );
 });
 
+test("lets users change their own name only if the rule for sending allows them, and create theirs in any case", async (t) => {
+  const { api, as } = await startLibrary(t, { ...library, rules: { name: { write: librarian } } });
+
+  const refused = await api.ask("PATCH", "/users/1", { name: "Countess" }, as("ada"));
+  assert.deepEqual([refused.status, refused.json.errors?.[0].code], [400, "read_only"]);
+  const allowed = await api.ask("PATCH", "/users/3", { name: "Lea L." }, as("lea"));
+  assert.deepEqual([allowed.status, allowed.json.name], [200, "Lea L."]);
+});
+
+test("takes one permission of several fields of users as one rule", async (t) => {
+  const start = async (count: number): Promise<Own> => {
+    const names = [...Array(count)].map((_, at) => `role_${at}`);
+    const fields = names.map((role) => [role, text({ optional: true, read: hasRole(role) })] as const);
+    const rules = { name: { read: librarian }, username: { write: administrator }, email: { read: librarian } };
+    const people = accounts({
+      ...open,
+      roles: ["user", "librarian", ...names, "admin"],
+      fields: Object.fromEntries(fields),
+      rules,
+    });
+    return serve(t, people, [basicLogin(people)]);
+  };
+  // Three rules are of the built-in fields: to read name and email, to send username, and to send email.
+  await start(9);
+  await assert.rejects(start(10), /13 different rules/);
+});
+
 test("keeps a misspelt action or field of users from starting", async (t) => {
   const start = async (options: object): Promise<Own> => {
     const people = accounts({ ...open, ...options });

@@ -233,6 +233,7 @@ test("names each list that an index serves once, also in the declared order", ()
     assert.equal(new Set(titles).size, titles.length, defaultSort);
   }
   assert.ok(titlesOf("year,line" as "id").includes("by year,line, own owner_id"));
+  assert.ok(titlesOf("id").includes("by id"));
 });
 
 test("refuses a default order that lists cannot have, with its place and the fix", () => {

@@ -151,3 +151,77 @@ test("shows a repeat of a deleted record what was stored, if its caller may stil
   assert.equal((await ask("DELETE", "/projects/1", { as: "root" })).status, 204);
   await check("after the deletion");
 });
+
+test("shows a repeated action its record only if its caller may read it now, and its own answer always", async (t) => {
+  const mine = anyOf(owner("owner_id"), administrator);
+  const task = defineResource({ name: "task", fields: { title, owner_id: integer({ default: caller }) } });
+  const tasks = mount(task, {
+    permission: { create: authenticated, read: mine, update: administrator },
+    actions: {
+      touch: { permission: authenticated, answer: "record", handle: () => undefined },
+      count: {
+        permission: authenticated,
+        answer: { letters: integer() },
+        handle: ({ record }) => ({ answer: { letters: record.title.length } }),
+      },
+      finish: {
+        permission: authenticated,
+        answer: "record",
+        handle: ({ record, collection }) => ({ changes: [{ kind: "delete", collection, key: record.id }] }),
+      },
+    },
+  });
+  const { ask, repeatable } = await startRepeats(t, [tasks]);
+  const steps = [
+    // The action, and its answer to a caller who may read the record, and to one who may not any more.
+    ["touch", [200, '{"id":1,"title":"seven","owner_id":2}'], [204, ""]],
+    ["count", [200, '{"letters":5}'], [200, '{"letters":5}']],
+    ["finish", [204, ""], [204, ""]],
+  ] as const;
+  for (const [at, [action, shown, hidden]] of steps.entries()) {
+    const { json } = await ask("POST", "/tasks", { as: "ada", body: { title: "seven" } });
+    const send = async () => {
+      const { status, text: body } = await ask("POST", `/tasks/${json.id}/${action}`, {
+        as: "ada",
+        ...repeatable(action, {}),
+      });
+      return [status, body];
+    };
+    assert.deepEqual(await send(), shown, action);
+    assert.deepEqual(await send(), shown, action);
+    const moved = await ask("PATCH", `/tasks/${json.id}`, { as: "root", body: { owner_id: 3 } });
+    assert.equal(moved.status, at === 2 ? 404 : 200);
+    assert.deepEqual(await send(), hidden, action);
+  }
+});
+
+test("answers a request like the first one if a second one with the same key overtakes it", async (t) => {
+  const task = defineResource({ name: "task", fields: { title, cost: integer({ optional: true, read: trusted }) } });
+  let overtake: (() => Promise<OwnAnswer>) | null = null;
+  let other: OwnAnswer | undefined;
+  const tasks = mount(task, {
+    permission: authenticated,
+    async beforeWrite() {
+      const work = overtake;
+      overtake = null;
+      other = (await work?.()) ?? other;
+      return {};
+    },
+  });
+  const { ask, repeatable } = await startRepeats(t, [tasks]);
+  for (const [method, path, body] of [
+    ["POST", "/tasks", { title: "once", cost: 3 }],
+    ["PATCH", "/tasks/1", { title: "twice", cost: 4 }],
+  ] as const) {
+    const send = () => ask(method, path, { as: "ada", ...repeatable(method, body) });
+    overtake = send;
+    const late = await send();
+
+    assert.deepEqual([late.status, late.json], [other!.status, { id: 1, title: body.title }], late.text);
+    assert.deepEqual(
+      [other!, late].map(({ headers }) => headers.get("idempotency-replayed")),
+      [null, "true"],
+    );
+  }
+  assert.equal((await ask("GET", "/tasks", { as: "root" })).json.length, 1);
+});

@@ -15,7 +15,9 @@ import {
   owner,
   text,
 } from "../../src/door/index.ts";
+import type { Store } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
+import { emptyStore } from "../harness/test-store.ts";
 
 const title = text({ maxLength: 40 });
 
@@ -96,6 +98,29 @@ test("answers 404 for every row within a parent that the caller may not read", a
   ] as const) {
     assert.equal((await ask(method, path, { as: "ada", body })).status, 404, `${method} ${path} of another`);
     assert.equal((await ask(method, path, { as: "ben", body })).status, 403, `${method} ${path} of one's own`);
+  }
+});
+
+test("answers 404 for a row that another request makes, or gives to the caller, while its refusal is decided", async (t) => {
+  const inner = await emptyStore();
+  let isMissed = false;
+  const store: Store = {
+    ...inner,
+    find(collection, key) {
+      if (!isMissed) return inner.find(collection, key);
+      isMissed = false;
+      return null;
+    },
+  };
+  const book = defineResource({ name: "book", fields: { title, owner_id: integer() } });
+  const permission = { list: anyone, read: anyone, create: authenticated, update: mine };
+  const { ask } = await ownService(t, { store, mounts: [mount(book, { permission })] });
+  assert.equal((await ask("POST", "/books", { as: "ada", body: { title: "x", owner_id: 2 } })).status, 201);
+  for (const as of ["root", "ada"]) {
+    const change = () => ask("PATCH", "/books/1", { as, body: { title: "y" } });
+    isMissed = true;
+    assert.equal((await change()).status, 404, as);
+    assert.equal((await change()).status, 200, as);
   }
 });
 

@@ -86,6 +86,8 @@ test("says only that values conflict, if a check fails because of values that th
   assert.deepEqual([wrong.status, wrong.json.code], [409, "conflict"], "the check reads hidden values too");
   const charged = await ask("POST", "/tasks/1/charge", { as: "ada", body: { by: 9 } });
   assert.deepEqual([charged.status, charged.json.code], [409, "conflict"]);
+  const openly = await ask("POST", "/tasks/1/charge", { as: "root", body: { by: 9 } });
+  assert.deepEqual([openly.status, openly.json.errors?.[0].code], [400, "too_large"]);
   const open = await ask("PATCH", "/tasks/1", { as: "root", body: { cost: 6 } });
   assert.deepEqual(
     [open.status, open.json.errors],
@@ -111,6 +113,46 @@ test("names no hidden field in the refusal of one record too many, and in explan
   const why = async (as: string) => (await get("/console/why?of=/bids", { as })).json.permission;
   assert.deepEqual(await why("ada"), { name: "owner", action: "list", said: "some rows", by: [] });
   assert.deepEqual((await why("root")).by, ["owner_id"]);
+});
+
+test("writes nothing by an action if a hidden field of its result cannot be computed", async (t) => {
+  const sum = defineResource({
+    name: "sum",
+    fields: { title: text({ maxLength: 80 }) },
+    computed: {
+      doubled: {
+        as: text({ read: administrator }),
+        from: (record) => {
+          if (record.title === "bad") throw new TypeError("The title is bad.");
+          return record.title.repeat(2);
+        },
+      },
+    },
+  });
+  const spoil = { permission: authenticated, handle: () => ({ values: { title: "bad" } }) };
+  const { ask } = await ownService(t, { mounts: [mount(sum, { permission: authenticated, actions: { spoil } })] });
+  assert.equal((await ask("POST", "/sums", { as: "ada", body: { title: "good" } })).status, 201);
+
+  assert.equal((await ask("POST", "/sums/1/spoil", { as: "ada" })).status, 500);
+
+  assert.equal((await ask("GET", "/sums/1", { as: "ada" })).json.title, "good");
+});
+
+test("shows callers who see the same fields the same tag, which moves with every write", async (t) => {
+  const note = defineResource({
+    name: "note",
+    fields: { line: text({ maxLength: 80 }), rank: integer({ default: 1, write: administrator }) },
+  });
+  const { ask } = await ownService(t, { mounts: [mount(note, { permission: authenticated })] });
+  const made = await ask("POST", "/notes", { as: "ada", body: { line: "x" } });
+  const tagFor = async (as: string) => (await ask("GET", "/notes/1", { as })).headers.get("etag");
+
+  assert.equal(await tagFor("ada"), made.headers.get("etag"));
+  assert.equal(await tagFor("root"), made.headers.get("etag"));
+  for (const line of ["y", "x"])
+    assert.equal((await ask("PATCH", "/notes/1", { as: "root", body: { line } })).status, 200);
+  assert.notEqual(await tagFor("ada"), made.headers.get("etag"));
+  assert.equal(await tagFor("ada"), await tagFor("root"));
 });
 
 test("moves tags with the visible content alone", async (t) => {

@@ -3,7 +3,8 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "The check narrows a type. The members behind it have the same value without it.",
     [
-      'src/features/console/labels.ts isLine: "multiline" in options && options.multiline === true => options.multiline === true',
+      'src/http/mount/seen-by.ts isOwnRequest: only !== null && "operator" in only => only !== null',
+      'src/resource/record-labels.ts isLine: "multiline" in options && options.multiline === true => options.multiline === true',
     ],
   ],
   [
@@ -18,10 +19,6 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "An empty list of sets declares the same as no list.",
     ["src/http/declarations/collection.ts buildCollection: resource.unique.length === 0 => false"],
-  ],
-  [
-    "Only the order by id has `id` first, and its text is compared with itself.",
-    ['src/http/mount/shapes.ts formatOrder: at === 0 || name !== "id" => name !== "id"'],
   ],
   [
     "Only changes of the service's own tables belong to no record of the array, and the store knows every index of these tables.",
@@ -51,12 +48,6 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "A row that is read has a value for every column: null if it has none.",
     ["src/store/sql/migrations/set-checks.ts computeNew: row[source.from] ?? null => row[source.from]"],
-  ],
-  [
-    "A column that gets new values has a source, and that is never a new column.",
-    [
-      'src/store/postgres/table-changes/shadow-column.ts createShadowIndexes: !renamed.has(column) && before.get(column)?.kind === "new" => before.get(column)?.kind === "new"',
-    ],
   ],
   [
     "An index that keeps its old name is made again under its new name.",

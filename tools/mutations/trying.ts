@@ -44,11 +44,10 @@ export async function* tryChanges(
       const results: Result[] = [];
       for (const change of some) results.push(await runner.attempt(change));
       if (await runner.isClean(results)) yield* results;
-      else
-        for (const change of some) {
-          await runner.restart();
-          yield await runner.attempt(change);
-        }
+      else {
+        await runner.restart();
+        for (const change of some) yield await runner.attemptAlone(change);
+      }
     }
   } finally {
     runner.stop();
@@ -113,6 +112,16 @@ class Runner {
     await this.restart();
     if (typeof report === "string") return { change, tests: tests.length, failure: report, by: null };
     return { ...result, tests: tests.length, failure: report.kind === "tried" ? report.failure : null };
+  }
+
+  /** Tries a change, and again in a new process if this change or an earlier one has broken a test for good. */
+  async attemptAlone(change: Numbered): Promise<Result> {
+    const result = await this.attempt(change);
+    if (await this.isClean([result])) return result;
+    await this.restart();
+    const again = await this.attempt(change);
+    if (!(await this.isClean([again]))) await this.restart();
+    return again;
   }
 
   async #attempt(change: Numbered): Promise<Result> {

@@ -2,7 +2,7 @@ import type { Identity } from "../../core/identity.ts";
 import type { Operator, OrderOperator } from "../../core/operators.ts";
 import type { ProblemCode } from "../../core/problem/catalogue.ts";
 import type { Resource } from "../../resource/resource.ts";
-import type { Value, Where } from "../../store/store.ts";
+import type { Narrowing, Value } from "../../store/store.ts";
 
 /** The action on a resource. `call` is a custom action, or a request to a custom endpoint. */
 export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
@@ -65,7 +65,7 @@ export interface SharedMemberships {
 }
 
 /** A decision about the rows of a mounted resource, as a condition for the store. */
-export type RowsDecision = "allow" | "deny" | { readonly only: Where };
+export type RowsDecision = "allow" | "deny" | { readonly only: Narrowing };
 
 /**
  * Decides what a caller may do. The service identifies the caller before it asks the permission. `C` are the columns

@@ -2,7 +2,7 @@ import type { Operator } from "../../core/operators.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { readDecimal } from "../../store/decimal.ts";
 import { isFolded } from "../../store/fold.ts";
-import type { Collection, Column, Value, Where } from "../../store/store.ts";
+import type { Collection, Column, Narrowing, Value } from "../../store/store.ts";
 import type { AllowedRows, MemberRows, Permission } from "./contract.ts";
 
 /** The table that a permission may narrow. */
@@ -40,7 +40,7 @@ export function resolveRows(
   permission: Permission<string>,
   rows: NarrowedTable,
   isTurned = false,
-): Where {
+): Narrowing {
   if ("all" in where) return { all: where.all.map((each) => resolveRows(each, permission, rows, isTurned)) };
   if ("any" in where) return { any: where.any.map((each) => resolveRows(each, permission, rows, isTurned)) };
   if ("not" in where) return { not: resolveRows(where.not, permission, rows, true) };
@@ -56,7 +56,7 @@ function resolveMemberRows(
   permission: Permission<string>,
   rows: NarrowedTable,
   isTurned: boolean,
-): Where {
+): Narrowing {
   const fault = (why: string): TypeError =>
     new TypeError(`The permission ${permission.name} narrows ${rows.collection.name} by memberships. ${why}`);
   // A write can require a membership in its transaction, but not the lack of one.

@@ -36,11 +36,6 @@ export function splitWords(text: string): readonly string[] {
   return [...new Set(found.map(cut))];
 }
 
-/** True if one of the words of the text starts with `beginning`. */
-export function hasWordWithPrefix(text: string, beginning: string): boolean {
-  return splitWords(text).some((word) => word.startsWith(beginning));
-}
-
 function foldWords(text: string): string {
   // Accents are removed first. Otherwise normalization would take seconds to sort thousands of them on one letter.
   const bare = withoutAccents(composed(withoutAccents(text.replace(ignored, ""))).normalize("NFD")).replace(

@@ -17,10 +17,10 @@ import type {
   Idempotency,
   JSONValue,
   Key,
+  Narrowing,
   Row,
   StoredRecord,
   Transaction,
-  Where,
   WrittenValues,
 } from "../../store/store.ts";
 import type { ActionDraft, RecordCall, ServedAction } from "../declarations/action.ts";
@@ -166,7 +166,7 @@ async function requireResult(
 }
 
 /** Returns true if a write changes a column that a condition looks for among memberships. */
-function isMoved(where: Where, before: StoredRecord, values: WrittenValues): boolean {
+function isMoved(where: Narrowing, before: StoredRecord, values: WrittenValues): boolean {
   if ("all" in where) return where.all.some((each) => isMoved(each, before, values));
   if ("any" in where) return where.any.some((each) => isMoved(each, before, values));
   return "among" in where && Object.hasOwn(values, where.column) && values[where.column] !== before[where.column];

@@ -10,7 +10,7 @@ import type { Identity } from "../../core/identity.ts";
 import { problem, type Issue } from "../../core/problem/problem.ts";
 import type { FieldRule } from "../../resource/declaration/field.ts";
 import type { StoreReader } from "../../store/reader.ts";
-import type { Cause, Key, Outcome, Requirement, Transaction, Where } from "../../store/store.ts";
+import type { Cause, Key, Narrowing, Outcome, Requirement, Transaction } from "../../store/store.ts";
 import { buildCause } from "./cause.ts";
 import type { Offering, ServiceCore } from "./core.ts";
 import type { AnyBody, ReceivedBody, Refusal } from "./facts.ts";
@@ -37,7 +37,7 @@ export class Exchange implements PermissionRequest {
   /** The reason why a credential was rejected, on an endpoint with `refusals: "reported"`. Otherwise null. */
   refusal: Refusal | null = null;
   /** The only rows that the permission allows. Null: all. */
-  only: Where | null = null;
+  only: Narrowing | null = null;
   parentsAreRead: boolean | null = null; // True if the caller may read all parents. Null: not checked yet.
   /** The format of the response. */
   format: Format;

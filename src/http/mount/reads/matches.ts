@@ -1,15 +1,10 @@
-import { hasWordWithPrefix } from "../../../core/words/words.ts";
 import { readDecimal } from "../../../store/decimal.ts";
 import { fold, foldPart } from "../../../store/fold.ts";
-import { isSearched } from "../../../store/searched.ts";
-import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
+import type { Collection, Column, Narrowing, StoredRecord, Value } from "../../../store/store.ts";
 
 /** A condition on the columns of the record itself. A record in memory can be checked against it. */
 export type SettledWhere =
-  | Exclude<
-      Where,
-      { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown } | { readonly among: unknown }
-    >
+  | Extract<Narrowing, { readonly operator: unknown }>
   | { readonly all: readonly SettledWhere[] }
   | { readonly any: readonly SettledWhere[] }
   | { readonly not: SettledWhere };
@@ -18,14 +13,6 @@ export type SettledWhere =
 export function matches(collection: Collection, record: StoredRecord, where: SettledWhere): boolean {
   if ("all" in where) return where.all.every((each) => matches(collection, record, each));
   if ("any" in where) return where.any.some((each) => matches(collection, record, each));
-  if ("word" in where)
-    return collection.columns.some(
-      (column) =>
-        isSearched(column) &&
-        where.columns?.includes(column.name) !== false &&
-        hasWordWithPrefix(String(record[column.name] ?? ""), where.word),
-    );
-  if ("link" in where) return where.values.some((each) => (record[where.linked] as Value[] | null)?.includes(each));
   if ("not" in where) return !matches(collection, record, where.not);
   const actual = record[where.column] ?? null;
   const { operator, value } = where;
@@ -63,12 +50,10 @@ export function matches(collection: Collection, record: StoredRecord, where: Set
 }
 
 /** Returns the columns of a record that a condition uses. */
-export function collectColumns(collection: Collection, where: Where): readonly string[] {
-  if ("all" in where) return where.all.flatMap((each) => collectColumns(collection, each));
-  if ("any" in where) return where.any.flatMap((each) => collectColumns(collection, each));
-  if ("not" in where) return collectColumns(collection, where.not);
-  if ("link" in where) return [where.linked];
-  if ("word" in where) return where.columns ?? collection.columns.filter(isSearched).map(({ name }) => name);
+export function collectColumns(where: Narrowing): readonly string[] {
+  if ("all" in where) return where.all.flatMap(collectColumns);
+  if ("any" in where) return where.any.flatMap(collectColumns);
+  if ("not" in where) return collectColumns(where.not);
   return [where.column];
 }
 

@@ -89,7 +89,7 @@ export function showRow(
  */
 export function tagOfRow(mount: ServedMount, { service }: Exchange, row: Row): string {
   const { noted, show } = mount;
-  if (noted === undefined && hidesValues(mount)) return tagOfVisible(mount, service, row);
+  if (hidesValues(mount)) return tagOfVisible(mount, service, row);
   if (noted === undefined) {
     const shape = computeShapeDigest(mount);
     return service.revisionTags.has(shape) ? String(row.revision) : tagWithShape(service.stateTag(mount, row), shape);

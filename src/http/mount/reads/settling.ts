@@ -1,6 +1,15 @@
 import type { RowsDecision } from "../../../access/permission/contract.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
-import type { Among, Collection, Key, Requirement, Store, StoredRecord, Where } from "../../../store/store.ts";
+import type {
+  Among,
+  Collection,
+  Key,
+  Narrowing,
+  Requirement,
+  Store,
+  StoredRecord,
+  Where,
+} from "../../../store/store.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { matches, type SettledWhere } from "./matches.ts";
 
@@ -21,7 +30,7 @@ interface JudgedTable {
 }
 
 /** Returns true if a record in memory can be checked against the condition without the database. */
-export function isSettled(where: Where): where is SettledWhere {
+export function isSettled(where: Narrowing): where is SettledWhere {
   if ("operator" in where) return true;
   if ("all" in where) return where.all.every(isSettled);
   if ("any" in where) return where.any.every(isSettled);
@@ -30,7 +39,12 @@ export function isSettled(where: Where): where is SettledWhere {
 }
 
 /** Returns true if a record matches the condition. */
-export function judge(table: JudgedTable, exchange: Exchange, record: StoredRecord, only: Where): Eventually<boolean> {
+export function judge(
+  table: JudgedTable,
+  exchange: Exchange,
+  record: StoredRecord,
+  only: Narrowing,
+): Eventually<boolean> {
   if (isSettled(only)) return matches(table.collection, record, only);
   return after(judgeEach(table, exchange, [{ record, decision: { only } }]), ([isAllowed]) => isAllowed!);
 }
@@ -43,7 +57,7 @@ export function judgeChanged(
   table: JudgedTable,
   exchange: Exchange,
   record: StoredRecord,
-  only: Where,
+  only: Narrowing,
 ): Eventually<boolean> {
   if (isSettled(only)) return matches(table.collection, record, only);
   return after(judgeEachChanged(table, exchange, [{ record, decision: { only } }]), ([isAllowed]) => isAllowed!);
@@ -111,7 +125,7 @@ interface Lookup {
 
 type Lookups = Map<string, Lookup>;
 
-function collectLookups(record: StoredRecord, where: Where, lookups: Lookups): void {
+function collectLookups(record: StoredRecord, where: Narrowing, lookups: Lookups): void {
   if ("all" in where) for (const each of where.all) collectLookups(record, each, lookups);
   else if ("any" in where) for (const each of where.any) collectLookups(record, each, lookups);
   else if ("not" in where) collectLookups(record, where.not, lookups);
@@ -158,7 +172,7 @@ function lookUp(store: Pick<Store, "list">, lookup: Lookup): Eventually<void> {
 function evaluate(
   collection: Collection,
   record: StoredRecord,
-  where: Where,
+  where: Narrowing,
   lookups: Lookups,
 ): readonly Reliance[] | null {
   if (isSettled(where)) return matches(collection, record, where) ? none : null;

@@ -1,7 +1,7 @@
 import type { RowsDecision } from "../../../access/permission/contract.ts";
 import { listsStrong } from "../../../core/headers/etag.ts";
 import type { Problem } from "../../../core/problem/problem.ts";
-import type { Row, Where } from "../../../store/store.ts";
+import type { Narrowing, Row } from "../../../store/store.ts";
 import { stateIn } from "../../answer/tags.ts";
 import { withAllFields, hidesValues, type ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
@@ -21,7 +21,7 @@ export interface PatchTarget {
   readonly patch: Patch;
   /** Null if the record does not exist, or if the caller may not change it. */
   readonly row: Row | null;
-  readonly only: Where | null;
+  readonly only: Narrowing | null;
   /** True if the caller may read the record, but not change it. */
   readonly isForbidden: boolean;
 }
@@ -40,7 +40,7 @@ export async function findKnown(
     decisions[at] === "allow" ? "deny" : decideReading(mount, exchange, id),
   );
   const narrowed = [...decisions, ...readings].flatMap((each) =>
-    typeof each === "string" ? [] : collectColumns(collection, each.only),
+    typeof each === "string" ? [] : collectColumns(each.only),
   );
   const needed = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...narrowed];
   const tagged = noted !== undefined || hidesValues(mount) ? (newer ?? mount).sources : [];

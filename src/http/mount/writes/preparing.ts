@@ -5,7 +5,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import { isStored, isWritable } from "../../../resource/declaration/field.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
+import type { Change, Narrowing, StoredRecord, WrittenValues } from "../../../store/store.ts";
 import { requireShowable } from "../../declarations/computing.ts";
 import { buildLinkChanges } from "../../declarations/links.ts";
 import { withAllFields } from "../../declarations/mount.ts";
@@ -37,7 +37,7 @@ export function requireAllowed(
 /** A record of an array that a write results in, and the rows that the permission allows for it. Null: all. */
 export interface Resulting {
   readonly record: Readonly<Record<string, unknown>>;
-  readonly only: Where | null;
+  readonly only: Narrowing | null;
 }
 
 /** Does the same as `requireAllowed` for a record of an array, if its condition is about the record alone. */

@@ -3,7 +3,7 @@ import type { Eventually } from "../../../core/eventually.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import { unknownField } from "../../../resource/draft.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
-import type { Key, Row, Where } from "../../../store/store.ts";
+import type { Key, Narrowing, Row } from "../../../store/store.ts";
 import { withoutBody } from "../../answer/writing.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { invalid, type Exchange } from "../../request/exchange.ts";
@@ -49,7 +49,7 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   const { permissions, collection } = mount;
   // The only caller of a mount without reading is the one who sent the request.
   if (permissions.read === undefined && permissions.list === undefined) return true;
-  const narrowed = new Map<Key, Where>();
+  const narrowed = new Map<Key, Narrowing>();
   for (const { record } of rows) {
     const id = record["id"] as Key;
     const decision = decideReading(mount, exchange, id);
@@ -59,7 +59,7 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
   if (narrowed.size === 0 && mount.parent === null) return mayReadWithin(mount, exchange);
   const ids = rows.map(({ record }) => record["id"] as Key);
   const where = { column: "id", operator: "in", value: ids } as const;
-  const columns = [...new Set(["id", ...[...narrowed.values()].flatMap((only) => collectColumns(collection, only))])];
+  const columns = [...new Set(["id", ...[...narrowed.values()].flatMap(collectColumns)])];
   const query = { collection, where, sort: [{ column: "id" }], limit: ids.length, columns };
   const found = await exchange.service.store.list(query);
   const current = new Map(found.map(({ record }) => [record["id"] as Key, record]));

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Draft } from "../../../resource/draft.ts";
-import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
+import type { Change, Idempotency, Key, Narrowing, Row, WrittenValues } from "../../../store/store.ts";
 import { askLimitersOfArray } from "../../answer/admitting.ts";
 import { countLinkRows } from "../../declarations/links.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
@@ -44,7 +44,7 @@ import { replay } from "./replaying.ts";
 interface Drafted {
   readonly patch: Patch;
   readonly row: Row;
-  readonly only: Where | null;
+  readonly only: Narrowing | null;
   readonly draft: Draft;
 }
 

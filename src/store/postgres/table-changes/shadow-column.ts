@@ -198,7 +198,7 @@ export function createShadowIndexes(
   return [...collectIndexes(postgresSchema, collection)].flatMap(([name, { sql, columns }]) => {
     const on = columns.map(quote);
     if (!on.some((column) => renamed.has(column))) return [];
-    if (on.some((column) => !renamed.has(column) && before.get(column)?.kind === "new")) return [];
+    if (on.some((column) => before.get(column)?.kind === "new")) return [];
     const nameNow = (column: string): string => {
       const source = before.get(column);
       return renamed.get(column) ?? (source?.kind === "same" ? quote(source.from) : column);

@@ -1,6 +1,5 @@
 import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
-import type { Resource } from "../../../../resource/resource.ts";
 import { isServed } from "../../../../store/served.ts";
 import type { BesideQuery, Key, RelatedQuery, RelatedText, StoredRecord, Where } from "../../../../store/store.ts";
 import type { ServedMount } from "../../../declarations/mount.ts";
@@ -25,34 +24,21 @@ export const MAX_EXPANDED_RECORDS = 100;
  */
 export const MAX_EXPANDED_CHARACTERS = 1024 * 1024;
 
-const cache = new WeakMap<ServedMount, readonly string[]>();
-
 /**
  * Returns the columns to read of records that are expanded: all, because permissions may use columns that are never
- * shown. If rules hide fields from the caller, their columns are read only if a permission or a computed field may need
- * them. Otherwise their length would affect where a page ends.
+ * shown. If rules hide fields from the caller, columns that are not shown are read only if a permission or a computed
+ * field may need them. Otherwise their length would affect where a page ends.
  */
 export function listColumns(mount: ServedMount): readonly string[] {
-  let found = cache.get(mount);
-  if (found === undefined) cache.set(mount, (found = findColumns(mount)));
-  return found;
-}
-
-function findColumns(mount: ServedMount): readonly string[] {
   const { collection, permissions } = mount;
   const { columns, computed = [] } = collection;
   const all = ["id", ...[...columns, ...computed].map(({ name }) => name)];
   const seen = mount.newer ?? mount;
-  const { resource, declared } = seen;
+  const { declared } = seen;
   if (declared === undefined || mount.computed.length > 0 || needsAnyColumn(mount)) return all;
   const needed = new Set(Object.values(permissions).flatMap(({ columns: by = [] }) => by));
-  return all.filter(
-    (name) =>
-      !Object.hasOwn(declared.resource.fields, name) ||
-      seen.shown.includes(name) ||
-      needed.has(name) ||
-      !hides(resource, name),
-  );
+  const { fields } = declared.resource;
+  return all.filter((name) => !Object.hasOwn(fields, name) || seen.shown.includes(name) || needed.has(name));
 }
 
 /** Returns true if a permission narrows to rows and does not declare by which columns. */
@@ -60,11 +46,6 @@ export function needsAnyColumn({ permissions }: ServedMount): boolean {
   return Object.values(permissions).some(
     ({ narrows = [], columns = [] }) => narrows.length > 0 && columns.length === 0,
   );
-}
-
-/** Returns true if a rule hides the values of a field from the caller. */
-function hides({ fields, concealed = {} }: Resource, name: string): boolean {
-  return Object.hasOwn(concealed, name) || fields[name]?.allowed?.read === false;
 }
 
 /** The state of a response that is being written. */

@@ -77,10 +77,10 @@ export async function keepReadable(
  * Returns a record with the decision about it. Throws a fault if the record was read without a column that the decision
  * names.
  */
-function withColumns({ resource, collection }: ServedMount, read: () => StoredRecord, decision: RowsDecision): Judged {
+function withColumns({ resource }: ServedMount, read: () => StoredRecord, decision: RowsDecision): Judged {
   if (typeof decision === "string") return { record: {}, decision };
   const record = read();
-  const missing = collectColumns(collection, decision.only).find((name) => !Object.hasOwn(record, name));
+  const missing = collectColumns(decision.only).find((name) => !Object.hasOwn(record, name));
   if (missing === undefined) return { record, decision };
   throw new TypeError(
     `A permission of ${resource.path} narrows by ${missing} and does not declare it; name it in the columns of the permission.`,
