@@ -177,6 +177,7 @@ function createCore(options: ServiceOptions, common: Common, find: RoutedService
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
     hsts: options.hsts ?? "host",
     allowedOrigins,
+    ownOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
     tracer,
     observe,

@@ -23,7 +23,7 @@ export type { Answer } from "../http/answer/writing.ts";
 export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";
 export { readJSON } from "../http/formats/json.ts";
 export { formType } from "../http/formats/form.ts";
-export { prefersRedirect } from "../http/pipeline.ts";
+export { prefersRedirect } from "../http/answer/choosing-format.ts";
 export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/request/format.ts";
 export type { Offer, RequestedEndpoint, View } from "../http/request/view.ts";
 export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/answer/paging.ts";

@@ -7,7 +7,8 @@ import { after, type Eventually } from "../core/eventually.ts";
 import { problem, type Problem } from "../core/problem/problem.ts";
 import { traced } from "../core/tracer.ts";
 import { requireAddress, requireFraming } from "./addressing.ts";
-import { addLimits, askLimiters } from "./answer/admitting.ts";
+import { addLimits, askLimiters, askSettledLimiters } from "./answer/admitting.ts";
+import { requireFormat } from "./answer/choosing-format.ts";
 import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional.ts";
 import { addCors, answerOptions } from "./answer/cors.ts";
 import { addDeprecations } from "./answer/deprecating.ts";
@@ -18,21 +19,23 @@ import { readOctets, readBody, requireMediaType } from "./body/intake.ts";
 import type { ServedEndpoint } from "./declarations/endpoint.ts";
 import { requireEndpoint, type Match } from "./declarations/routes.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
-import { readAccept, requireAccept } from "./formats/accept.ts";
-import { negotiate, prefers } from "./formats/negotiate.ts";
 import { findForm } from "./forms.ts";
-import { identify, waitForBody } from "./identifying/identifying.ts";
+import { identify, requireCredential, waitForBody } from "./identifying/identifying.ts";
 import { identifyTolerantly } from "./identifying/tolerating.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { callerIn } from "./request/cause.ts";
 import type { ServiceCore } from "./request/core.ts";
-import { Exchange, getExchange, invalid, type Context } from "./request/exchange.ts";
+import { Exchange, invalid } from "./request/exchange.ts";
 import type { Format } from "./request/format.ts";
 import { notDone, tooLate } from "./request/in-flight.ts";
 import { requireInTime, awaitSoon } from "./request/in-time.ts";
 import { requirePermission, scopesLet } from "./request/permitting.ts";
 import { requireRepeatable } from "./request/repeating.ts";
 import { countRequest } from "./scheduling/rounds.ts";
+import { leadOn } from "./sent-forms/leading.ts";
+import { readFormBody } from "./sent-forms/reading.ts";
+import { arrivingForm, isSentForm } from "./sent-forms/settling.ts";
+import { takeForm, type TakenForm } from "./sent-forms/taking.ts";
 import { ServedView } from "./viewing.ts";
 
 /** A service with its routes. */
@@ -79,7 +82,7 @@ function awaitAnswer(flow: RequestFlow, answer: Promise<Answer>, startedAt: numb
 /** The steps of a request, in their order. */
 class RequestFlow {
   readonly service: RoutedService;
-  readonly call: Call;
+  call: Call;
   match: Match | null = null;
   exchange: Exchange | null = null;
   problem: Problem | null = null;
@@ -97,6 +100,7 @@ class RequestFlow {
     requireAddress(call.arrival);
     const match = (this.match = service.find(call.path));
     if (match === null) throw problem("not_found");
+    if (isSentForm(service, call, match.route)) return this.#takeForm(match);
     const endpoint = findForm(service, call, match) ?? requireEndpoint(match.route, call.method);
     if (endpoint === null) return answerOptions(service, call, match.route);
     const exchange = (this.exchange = new Exchange(service, call, endpoint, match.params));
@@ -126,6 +130,37 @@ class RequestFlow {
     );
   }
 
+  /**
+   * Answers a form of a page. Its method is in its body, so the body is read after the checks that need no method. From
+   * then on the request has the method of the form, as if a program had sent it.
+   */
+  #takeForm(match: Match): Eventually<Answer> {
+    const { service, call } = this;
+    const arrived = arrivingForm(match.route);
+    const exchange = (this.exchange = new Exchange(service, call, arrived, match.params));
+    return after(askLimiters(service.limiters, "arriving", exchange, arrived), () => {
+      this.witness = findWitness(call, service.explainHeader);
+      return after(takeForm(exchange, match.route, this.witness), (taken) => this.#serveForm(exchange, taken));
+    });
+  }
+
+  /** Continues with the endpoint of a form. */
+  #serveForm(arrived: Exchange, { endpoint, call, form, identified }: TakenForm): Eventually<Answer> {
+    const { service } = this;
+    this.call = call;
+    const exchange = (this.exchange = new Exchange(service, call, endpoint, arrived.params));
+    exchange.succeed(arrived, form);
+    if (endpoint.logsIn === true && !service.allowsCleartextLogins) requireSecureTransport(call);
+    return after(askSettledLimiters(service.limiters, exchange, arrived.endpoint), () =>
+      after(requireCredential(exchange, identified), () =>
+        this.#admit(exchange, endpoint, () => {
+          requirePermission(exchange);
+          return this.#serve(exchange, endpoint);
+        }),
+      ),
+    );
+  }
+
   /** Continues if the caller is within the limits. */
   #admit(exchange: Exchange, endpoint: ServedEndpoint, next: () => Eventually<Answer>): Eventually<Answer> {
     const { limiters } = this.service;
@@ -137,6 +172,7 @@ class RequestFlow {
     if (endpoint.guard !== undefined)
       atOnce<unknown>(endpoint.guard(exchange.context), `guard of ${endpoint.method} ${endpoint.path}`);
     exchange.format = requireFormat(exchange);
+    if (exchange.sentForm !== null) return this.#handleForm(exchange, endpoint);
     if (endpoint.consumes === undefined) {
       requireKnownQuery(exchange);
       return after(handle(exchange, endpoint), (reply) => this.#write(exchange, reply));
@@ -144,6 +180,14 @@ class RequestFlow {
     const mediaType = requireMediaType(exchange, endpoint.consumes);
     const body = waitForBody(exchange, () => readBody(exchange, mediaType, () => requireKnownQuery(exchange)));
     return after(body, () => after(handle(exchange, endpoint), (reply) => this.#write(exchange, reply)));
+  }
+
+  async #handleForm(exchange: Exchange, endpoint: ServedEndpoint): Promise<Answer> {
+    requireKnownQuery(exchange);
+    await readFormBody(exchange, endpoint, this.match!);
+    const reply = shownTo(exchange, await handle(exchange, endpoint));
+    const view = new ServedView(this, reply);
+    return this.#write(exchange, await leadOn(exchange, endpoint, reply, async (path) => view.offers(path)));
   }
 
   #write(exchange: Exchange, reply: Reply): Eventually<Answer> {
@@ -208,35 +252,6 @@ function handle(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Reply>
     requirePreconditionsHold(call, []);
     return endpoint.handle(exchange.context);
   });
-}
-
-function requireFormat(exchange: Exchange): Format {
-  const { service, call, endpoint, action } = exchange;
-  const { formats } = service;
-  // The endpoint always sends this media type (a page, a key set). Then Accept may be ignored (RFC 9110 §12.4.1).
-  if (endpoint.produces !== undefined) return formats[0]!;
-  if (prefersRedirect(exchange.context)) return formats[0]!;
-  const accept = endpoint.query === "ignored" ? readAccept(call, formats) : requireAccept(call, formats);
-  let format = negotiate(accept, formats);
-  if (format?.shows === "lists" && action !== "list")
-    format = negotiate(
-      accept,
-      formats.filter(({ shows }) => shows !== "lists"),
-    );
-  if (format === null) throw problem("not_acceptable");
-  return format;
-}
-
-/** Returns true if the caller prefers a type for which the endpoint redirects. */
-export function prefersRedirect(context: Context): boolean {
-  const { redirectsFor } = getExchange(context).endpoint;
-  return redirectsFor !== undefined && prefersAny(context, redirectsFor);
-}
-
-/** Returns true if the caller prefers one of these types to the formats of the service. */
-export function prefersAny(context: Context, types: readonly string[]): boolean {
-  const { service, call } = getExchange(context);
-  return prefers(call.list("accept"), types, service.formats);
 }
 
 /** Hides the record and its ETag from a caller who may write but not read. */

@@ -18,6 +18,7 @@ import { readValues } from "./mount/values.ts";
 import type { ServiceCore } from "./request/core.ts";
 import { Exchange } from "./request/exchange.ts";
 import { requirePermission } from "./request/permitting.ts";
+import type { SentForm } from "./request/sent-form.ts";
 import type { Offer, RequestedEndpoint, View } from "./request/view.ts";
 
 type ViewHeaders = View["headers"];
@@ -83,7 +84,7 @@ export class ServedView implements View {
     const { exchange, match } = this.#seen;
     if (exchange === null || match === null) return null;
     const { endpoint, action, params } = exchange;
-    const { mounted } = match.route.methods.get(endpoint.method)!;
+    const mounted = match.route.methods.get(endpoint.method)?.mounted;
     const mount = mounted === undefined ? null : seenAt(mounted, exchange);
     return {
       path: match.route.path,
@@ -104,6 +105,10 @@ export class ServedView implements View {
 
   get sent(): unknown {
     return this.#seen.exchange?.body?.value ?? null;
+  }
+
+  get sentForm(): SentForm | null {
+    return this.#seen.exchange?.sentForm ?? null;
   }
 
   get identity(): Identity | null {

@@ -26,7 +26,7 @@ async function readLink(api: API): Promise<string> {
 async function readUsernameField(api: API, link: string): Promise<string> {
   const { status, headers, text } = await api.get(link, page);
   assert.equal(status, 200, text);
-  assert.deepEqual([headers.get("cache-control"), headers.get("referrer-policy")], ["no-store", "no-referrer"]);
+  assert.deepEqual([headers.get("cache-control"), headers.get("referrer-policy")], ["no-store", "same-origin"]);
   const [only, ...others] = passwordForms(text);
   assert.equal(others.length, 0);
   const [field = "", ...more] = only!.match(/<input[^>]*autocomplete="username"[^>]*>/g) ?? [];

@@ -109,6 +109,18 @@ export class Call {
     this.#context = context;
   }
 
+  /**
+   * Returns the same request with the method and the header fields that it means: a browser sends every form with POST,
+   * and without `If-Match`.
+   */
+  meaning(method: string, rawHeaders: readonly string[]): Call {
+    const { now } = this;
+    const call = new Call(alike(this.arrival, { method, rawHeaders }), { ...this.#context, now: () => now });
+    call.#client = this.client;
+    call.#requestId = this.requestId;
+    return call;
+  }
+
   /** Returns the query as sent, without one parameter. A signature in that parameter is computed over this text. */
   queryWithout(name: string): string {
     return withoutParameters(this.query, (each) => each === name);

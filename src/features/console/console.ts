@@ -162,6 +162,7 @@ function pageFormat(site: Site): Format {
     problemMediaType: "text/html",
     tagSuffix: "-html",
     charset: "utf-8",
+    hasForms: true,
     contentSecurityPolicy: policy,
     tagged: "by content",
     asksInPlaceOf: (challenge) =>

@@ -13,7 +13,11 @@ export function appliesTo(limit: RateLimit, endpoint: LimitedEndpoint): boolean 
   let ofLimit = cache.get(limit);
   if (ofLimit === undefined) cache.set(limit, (ofLimit = new WeakMap<LimitedEndpoint, boolean>()));
   let applies = ofLimit.get(endpoint);
-  if (applies === undefined) ofLimit.set(endpoint, (applies = isFor(limit, endpoint)));
+  if (applies === undefined) {
+    const { settlesTo } = endpoint;
+    applies = settlesTo === undefined ? isFor(limit, endpoint) : settlesTo.every((each) => appliesTo(limit, each));
+    ofLimit.set(endpoint, applies);
+  }
   return applies;
 }
 

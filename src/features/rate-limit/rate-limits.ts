@@ -107,6 +107,11 @@ function createLimiter(all: readonly Limited[], sendsFields: boolean): RequestLi
 
   return {
     arriving: (request) => (early.length === 0 ? NONE : takeAll(early, request)),
+    settled: (request, arrived) =>
+      takeAll(
+        early.filter(({ limit }) => !appliesTo(limit, arrived)),
+        request,
+      ),
     identified: (request) => (late.length === 0 ? NONE : takeAll(late, request)),
     records: (request, more) => takeAll([...early, ...late], request, more),
   };

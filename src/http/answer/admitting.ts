@@ -20,6 +20,19 @@ export function askLimiters(
   });
 }
 
+/** Asks the limiters about a form whose method is known, for the limits that did not apply when it arrived. */
+export async function askSettledLimiters(
+  limiters: readonly RequestLimiter[],
+  exchange: Exchange,
+  arrived: LimitedEndpoint,
+): Promise<void> {
+  const { call, params, endpoint } = exchange;
+  for (const limiter of limiters) {
+    const answer = limiter.settled?.({ call, endpoint, params, identity: null }, arrived);
+    exchange.limits = [...exchange.limits, ...((await call.awaiting("A limiter of requests", answer)) ?? [])];
+  }
+}
+
 /**
  * Asks every limiter about the records of an array. The header fields of this count replace the earlier fields of the
  * same policy.

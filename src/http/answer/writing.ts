@@ -162,7 +162,11 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
   const requestId = isAnybodys ? call.requireOwnRequestId() : call.requestId;
   const policy =
     reply.contentSecurityPolicy ?? (reply.body?.kind === "raw" ? undefined : exchange.format.contentSecurityPolicy);
-  pushCommon(headers, requestId, strictTransport(exchange.service, call), policy);
+  pushCommon(headers, requestId, {
+    hsts: strictTransport(exchange.service, call),
+    policy,
+    isPage: content !== null && type.startsWith("text/html"),
+  });
   if (exchange.followed.length > 0) headers.push("Preference-Applied", exchange.followed.join(", "));
   if (reply.headers !== undefined) for (const [name, value] of reply.headers) headers.push(name, value);
   return headers;
@@ -181,15 +185,31 @@ function formatVary({ endpoint, service: { schemeSet } }: Exchange, written: Wri
   return common === "" || vary === "" ? common + vary : `${common}, ${vary}`;
 }
 
+/** The rules of a response for browsers. */
+interface BrowserRules {
+  readonly hsts: string | null;
+  /** The Content-Security-Policy. Default: a browser may run and load nothing. */
+  readonly policy?: string | undefined;
+  /**
+   * True for a page. Its forms need the policy `same-origin`: with `no-referrer`, browsers send `Origin: null`. Default:
+   * false.
+   */
+  readonly isPage?: boolean;
+}
+
 /** Adds the header fields of every response: the request id, and the rules for browsers. */
-export function pushCommon(headers: string[], requestId: string, hsts: string | null, policy = API_POLICY): void {
+export function pushCommon(
+  headers: string[],
+  requestId: string,
+  { hsts, policy = API_POLICY, isPage = false }: BrowserRules,
+): void {
   headers.push(
     "X-Request-Id",
     requestId,
     "X-Content-Type-Options",
     "nosniff",
     "Referrer-Policy",
-    "no-referrer",
+    isPage ? "same-origin" : "no-referrer",
     "Content-Security-Policy",
     policy,
   );
@@ -247,7 +267,11 @@ function sendProblem(
     "Vary",
     service.schemeSet.varyWithAccept,
   ];
-  pushCommon(headers, call.requestId, strictTransport(service, call), format.contentSecurityPolicy);
+  pushCommon(headers, call.requestId, {
+    hsts: strictTransport(service, call),
+    policy: format.contentSecurityPolicy,
+    isPage: format.hasForms === true,
+  });
   for (const [name, value] of reportedProblem.headers)
     if (name !== "WWW-Authenticate" || format.asksInPlaceOf?.(value) !== true) headers.push(name, value);
   return compose(call, reportedProblem.status, content, headers);
@@ -261,6 +285,6 @@ export function writeOptions(service: ServiceCore, call: Call, route: Route): An
     if (consumes !== undefined) headers.push(field, consumes.join(", "));
   }
   headers.push("Cache-Control", "no-store");
-  pushCommon(headers, call.requestId, strictTransport(service, call));
+  pushCommon(headers, call.requestId, { hsts: strictTransport(service, call) });
   return compose(call, 204, null, headers);
 }

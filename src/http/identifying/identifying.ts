@@ -11,12 +11,25 @@ import { identifyTolerantly } from "./tolerating.ts";
  * it.
  */
 export function identify(exchange: Exchange, witness: Witness | null): Eventually<void> {
+  return after(identifyCaller(exchange, witness), (identified) => requireCredential(exchange, identified));
+}
+
+/**
+ * Identifies the caller, as `identify`, and returns the result. A rejected cookie does not end the request yet, because
+ * the endpoint may not be known.
+ */
+export function identifyCaller(exchange: Exchange, witness: Witness | null): Eventually<IdentifiedCaller> {
   const { service, call } = exchange;
   return after(service.schemeSet.identify(call, witness), (identified) => {
     exchange.identified = identified;
     if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
-    if (identified.identity === null && identified.passedOver.length > 0) return requireNoCaller(exchange, identified);
+    return identified;
   });
+}
+
+/** Ends the request if its only credentials are rejected cookies, and its endpoint needs a caller. */
+export function requireCredential(exchange: Exchange, identified: IdentifiedCaller): Eventually<void> {
+  if (identified.identity === null && identified.passedOver.length > 0) return requireNoCaller(exchange, identified);
 }
 
 /**

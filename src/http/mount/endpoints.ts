@@ -110,7 +110,7 @@ function buildDeferredFacts({ guard }: Deferral): Pick<ServedEndpoint, "consumes
     guard(context) {
       if (context.identity === null) guard(context);
       // A request with a credential creates the record at once, and does not accept forms.
-      else requireMediaType(getExchange(context), MEDIA_TYPES);
+      else if (getExchange(context).sentForm === null) requireMediaType(getExchange(context), MEDIA_TYPES);
     },
   };
 }

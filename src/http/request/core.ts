@@ -76,6 +76,8 @@ export interface ServiceCore {
   readonly hsts: "host" | "subdomains";
   /** The exact origins that may call from a browser, in addition to the origins of the service itself. */
   readonly allowedOrigins: readonly string[];
+  /** The exact origins of the service itself, in addition to the origin that the caller used. */
+  readonly ownOrigins: readonly string[];
   /** The exact origins that may send cookies: the allowed origins, and the origins of the service itself. */
   readonly sameSiteOrigins: readonly string[];
   /**

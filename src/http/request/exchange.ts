@@ -19,6 +19,7 @@ import type { Hold } from "./held-bodies.ts";
 import { tooLate } from "./in-flight.ts";
 import type { LimitedEndpoint, LimitFields } from "./limiting.ts";
 import type { Params } from "./path.ts";
+import type { SentForm } from "./sent-form.ts";
 
 const NONE: readonly never[] = [];
 
@@ -42,6 +43,8 @@ export class Exchange implements PermissionRequest {
   /** The format of the response. */
   format: Format;
   body: ReceivedBody | null = null;
+  /** The form of a page, if the request is one. Null for any other request. */
+  sentForm: SentForm | null = null;
   /** The preferences that were followed so far. */
   followed: readonly string[] = NONE;
   /** The deprecated parts that the caller uses. */
@@ -81,6 +84,15 @@ export class Exchange implements PermissionRequest {
   set identified(identified: IdentifiedCaller) {
     this.#identified = identified;
     this.#ruled = null;
+  }
+
+  /** Takes the place of the exchange in which a form arrived. */
+  succeed(arrived: Exchange, form: SentForm | null): void {
+    this.inherit(arrived);
+    this.sentForm = form;
+    this.hold = arrived.hold;
+    this.octets = arrived.octets;
+    this.limits = arrived.limits;
   }
 
   /** Copies the caller of another exchange. The response of that exchange is then for this caller only. */

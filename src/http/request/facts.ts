@@ -82,6 +82,11 @@ export interface EndpointFacts {
    * refused.
    */
   readonly repeatable?: boolean;
+  /**
+   * True if a page may send it as a form, whose body names the method (`_method`). The endpoints of mounted resources
+   * always take such forms.
+   */
+  readonly takesForms?: boolean;
   /** True if a request may have no body. */
   readonly bodyOptional?: boolean;
   /** The largest body, in bytes, if it is less than the default of 1 MiB. */

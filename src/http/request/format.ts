@@ -27,6 +27,11 @@ export interface Format {
   readonly shows?: "lists";
   /** The charset in `Content-Type`. JSON and XML need none. */
   readonly charset?: "utf-8";
+  /**
+   * True if its output has forms, which a browser sends as it sends every form. The service then reads such forms, and
+   * browsers may send the origin of the page with them, also over cleartext (`Referrer-Policy: same-origin`).
+   */
+  readonly hasForms?: true;
   /** The Content-Security-Policy of its output. Left out: a browser may run and load nothing. */
   readonly contentSecurityPolicy?: string;
   /**

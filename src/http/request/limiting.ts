@@ -10,6 +10,11 @@ export interface LimitedEndpoint extends MountedFacts {
   readonly path: string;
   /** The mounted resource of the endpoint. */
   readonly mounted?: { readonly resource: Resource; readonly newer: { readonly resource: Resource } | null };
+  /**
+   * The endpoints that a form of a page may be for, while its method is not known. A limit applies to this endpoint if
+   * it applies to all of them.
+   */
+  readonly settlesTo?: readonly LimitedEndpoint[];
 }
 
 /** A request that may exceed a limit. */
@@ -29,6 +34,11 @@ export type LimitFields = readonly (readonly [name: string, value: string])[];
 export interface RequestLimiter {
   /** Called before the credentials are checked. `identity` is null. Throws the problem that ends the request. */
   arriving(request: LimitedRequest): Eventually<LimitFields>;
+  /**
+   * Called when the method of a form is known, for the limits that did not apply to the endpoint at which it arrived
+   * (`settlesTo`). `identity` is null. Throws the problem that ends the request. Default: forms have no such limits.
+   */
+  settled?(request: LimitedRequest, arrived: LimitedEndpoint): Eventually<LimitFields>;
   /** Called when the caller is known, before the permission is checked. Throws the problem that ends the request. */
   identified(request: LimitedRequest): Eventually<LimitFields>;
   /**

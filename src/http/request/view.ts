@@ -7,6 +7,7 @@ import type { Resource } from "../../resource/resource.ts";
 import type { Key } from "../../store/store.ts";
 import type { BodyShape } from "./body-shape.ts";
 import type { Method } from "./facts.ts";
+import type { SentForm } from "./sent-form.ts";
 
 /**
  * What a format may show in addition to the data of a response: its URL, the caller, and what the caller may do next.
@@ -33,6 +34,8 @@ export interface View {
   readonly deprecations: readonly Deprecated[];
   /** The request data, as far as it was read. */
   readonly sent: unknown;
+  /** The form of a page, if the request is one. Null for any other request. */
+  readonly sentForm: SentForm | null;
   /**
    * The caller's identity. Null if the request has no accepted credential. No shared cache stores a response for which
    * this was read.

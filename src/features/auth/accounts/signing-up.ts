@@ -6,7 +6,7 @@ import { problem, type Issue } from "../../../core/problem/problem.ts";
 import type { Deferral } from "../../../http/declarations/deferral.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersAny } from "../../../http/pipeline.ts";
+import { prefersAny } from "../../../http/answer/choosing-format.ts";
 import { getExchange, invalid, type Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { AccountsParts } from "../people/parts.ts";

@@ -6,7 +6,7 @@ import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../.
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersAny } from "../../../http/pipeline.ts";
+import { prefersAny } from "../../../http/answer/choosing-format.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { dateTime, enumeration, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";

@@ -7,7 +7,7 @@ import type { Mount } from "../../../http/declarations/mount.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { idOf, showFor } from "../../../http/mount/writes/creating-for.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersRedirect } from "../../../http/pipeline.ts";
+import { prefersRedirect } from "../../../http/answer/choosing-format.ts";
 import type { BodyShape } from "../../../http/request/body-shape.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { boolean, text } from "../../../resource/kinds/fields.ts";

@@ -7,7 +7,7 @@ import { defineResponse, type ReplyTo } from "../../../http/declarations/respons
 import { storedOf } from "../../../http/declarations/table.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersRedirect } from "../../../http/pipeline.ts";
+import { prefersRedirect } from "../../../http/answer/choosing-format.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";

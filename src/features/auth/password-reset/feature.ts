@@ -5,7 +5,7 @@ import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/declarations/endpoint.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersRedirect } from "../../../http/pipeline.ts";
+import { prefersRedirect } from "../../../http/answer/choosing-format.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { boolean, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";

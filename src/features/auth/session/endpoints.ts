@@ -7,7 +7,7 @@ import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../.
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersRedirect } from "../../../http/pipeline.ts";
+import { prefersRedirect } from "../../../http/answer/choosing-format.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { requireInTime } from "../../../http/request/in-time.ts";
 import { dateTime, enumeration, text } from "../../../resource/kinds/fields.ts";

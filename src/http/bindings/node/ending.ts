@@ -43,7 +43,7 @@ export function endWith(socket: Duplex, code: ProblemCode, { basePath, ...option
     "Cache-Control",
     "no-store",
   ];
-  pushCommon(headers, requestId, "encrypted" in socket ? HSTS : null);
+  pushCommon(headers, requestId, { hsts: "encrypted" in socket ? HSTS : null });
   headers.push("Cross-Origin-Resource-Policy", "same-origin");
   headers.push(...reportedProblem.headers.flat());
   endWithAnswer(socket, { status: reportedProblem.status, headers, content });
