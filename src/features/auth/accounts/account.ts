@@ -54,10 +54,12 @@ type Account = ReturnType<typeof accountResource>;
 /** Returns the endpoints of `/users/{id}/account`: how a user logs in. */
 export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
-  // Mails of invitations and of verified sign-ups prove addresses, so the accounts of such a service show
-  // `email_verified_at`.
+  // Mails of invitations and of verified sign-ups prove addresses. Whether the service sends other mails is known only
+  // after all features are set up.
   const account = accountResource(parts.roles, parts.invitations || parts.registration === "verified");
-  const mount = placeAccounts(parts, account);
+  const plain = placeAccounts(parts, accountResource(parts.roles, false));
+  const mailed = placeAccounts(parts, accountResource(parts.roles, true));
+  const chooseMount = (): ServedMount => (parts.gate.mail.step === null ? plain : mailed);
   const documentation = buildDocumentation(account);
   return [
     builtInEndpoint({
@@ -66,7 +68,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
       action: "read",
       access: ownOrAny,
       documentation: documentation.read,
-      handle: (context) => readRecord(mount, context),
+      handle: (context) => readRecord(chooseMount(), context),
     }),
     builtInEndpoint({
       method: "PATCH",
@@ -77,7 +79,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
       preconditions: "handler",
       consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
       documentation: documentation.update,
-      handle: (context) => updateRecord(mount, context),
+      handle: (context) => updateRecord(chooseMount(), context),
     }),
   ];
 }
@@ -130,12 +132,10 @@ function placeAccounts(parts: AccountsParts, account: Account): ServedMount {
   });
   const noted = ["last_login_at"];
   const place = { parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
-  const names = Object.keys(account.fields).filter((name) => name !== "current_password" && !(name in verified));
+  const names = Object.keys(account.fields).filter((name) => name !== "current_password");
   // Without the id, because it is in the path.
   const show = (record: StoredRecord): Readonly<Record<string, unknown>> =>
-    Object.fromEntries(
-      [...names, ...(parts.gate.mail.step !== null ? Object.keys(verified) : [])].map((name) => [name, record[name]]),
-    );
+    Object.fromEntries(names.map((name) => [name, record[name]]));
   return { ...mounted, ...place, show, noted };
 }
 
