@@ -77,8 +77,6 @@ const note = defineResource({ name: "note", within: project, fields: { line: tex
 const member = anyOf(administrator, memberOf(membership));
 const editor = anyOf(administrator, memberOf(membership, { where: { role: ["owner", "editor"] } }));
 const leader = anyOf(administrator, memberOf(membership, { where: { role: "owner" } }));
-const memberOfProject = anyOf(administrator, memberOf(membership, { on: "id" }));
-const leaderOfProject = anyOf(administrator, memberOf(membership, { on: "id", where: { role: "owner" } }));
 
 const tasks = mount(task, {
   permission: { list: member, read: member, create: editor, replace: editor, update: editor, delete: editor },
@@ -96,12 +94,12 @@ const tasks = mount(task, {
 const mounts = [
   mount(project, {
     permission: {
-      list: memberOfProject,
-      read: memberOfProject,
+      list: member,
+      read: member,
       create: authenticated,
-      replace: leaderOfProject,
-      update: leaderOfProject,
-      delete: leaderOfProject,
+      replace: leader,
+      update: leader,
+      delete: leader,
     },
     founder: { memberships: membership, values: { role: "owner" }, keep: true },
   }),

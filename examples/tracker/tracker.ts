@@ -33,26 +33,25 @@ export const tasks = defineResource({
   unique: [["project_id", "title"]],
 });
 
-const isMember = memberOf(members, { on: "id" });
-const isOwner = memberOf(members, { on: "id", where: { role: "owner" } });
-const owners = memberOf(members, { where: { role: "owner" } });
+const member = memberOf(members);
+const leader = memberOf(members, { where: { role: "owner" } });
 
 export const mounts = [
   mount(projects, {
-    permission: { list: isMember, read: isMember, create: authenticated, update: isOwner, delete: isOwner },
+    permission: { list: member, read: member, create: authenticated, update: leader, delete: leader },
     founder: { memberships: members, values: { role: "owner" }, keep: true },
   }),
   mount(members, {
     permission: {
-      list: memberOf(members),
-      read: memberOf(members),
-      create: owners,
-      update: owners,
-      delete: anyOf(owners, owner("user_id")), // members may leave
+      list: member,
+      read: member,
+      create: leader,
+      update: leader,
+      delete: anyOf(leader, owner("user_id")), // members may leave
     },
     expand: { user: "user_id" },
   }),
-  mount(tasks, { permission: memberOf(members), expand: { project: "project_id" } }),
+  mount(tasks, { permission: member, expand: { project: "project_id" } }),
 ];
 
 const teammates = anyOf(sharesGroup(members), administrator);

@@ -4,6 +4,7 @@ import { Witness, formatExplanation, type Explanation } from "../access/scheme/e
 import { Call, type Arrival } from "../core/call/call.ts";
 import type { Eventually } from "../core/eventually.ts";
 import type { Answer } from "./answer/writing.ts";
+import { narrowedColumns } from "./declarations/memberships.ts";
 import type { ServedMount } from "./declarations/mount.ts";
 import { findEndpoint, type FindRoute } from "./declarations/routes.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
@@ -59,7 +60,8 @@ export async function explainWhole(
   if (outcome !== "identified" && outcome !== "nobody") return whole;
   const exchange = new Exchange(service, call, endpoint, match.params);
   if (outcome === "identified") exchange.identified = await service.schemeSet.identify(call);
-  const { name, columns = [] } = endpoint.access;
+  const { name } = endpoint.access;
+  const columns = narrowedColumns(endpoint.access, endpoint.mounted?.collection.name ?? "");
   const decision = decideOn(endpoint.access, exchange.context, endpoint.rows ?? null);
   const said = typeof decision === "string" ? decision : "some rows";
   const by =

@@ -60,7 +60,7 @@ export interface TeamOptions extends AccountsOptions {
   /** More options of the mount of memberships. */
   readonly memberships?: object;
   /** The permission to create memberships. */
-  readonly create?: Permission<"project_id" | "role">;
+  readonly create?: Permission<"project_id or id of project" | "role">;
   readonly more?: (people: AccountsFeature, box: Feature<Mailbox>) => readonly Feature[];
   readonly store?: Store;
 }
@@ -106,7 +106,7 @@ export async function startTeams(t: TestContext, options: TeamOptions = {}): Pro
         mount(project, {
           permission: {
             list: authenticated,
-            read: anyOf(administrator, memberOf(membership, { on: "id" })),
+            read: anyOf(administrator, memberOf(membership)),
             create: administrator,
             delete: administrator,
           },
@@ -114,7 +114,7 @@ export async function startTeams(t: TestContext, options: TeamOptions = {}): Pro
         mountedMemberships(memberships, create),
         mount(club, {
           permission: {
-            read: anyOf(administrator, memberOf(member, { on: "id" })),
+            read: anyOf(administrator, memberOf(member)),
             create: administrator,
             delete: administrator,
           },

@@ -77,17 +77,11 @@ export function teamMounts({ isNested = false, between = () => Promise.resolve()
   const counted = { accepted: true };
   const roles = (...role: readonly TeamRole[]) =>
     role.length === 0 ? { where: counted } : { where: { ...counted, role } };
-  const within = (...role: readonly TeamRole[]): Permission<"project_id"> =>
+  const having = (...role: readonly TeamRole[]): Permission<"project_id or id of project"> =>
     isNested ? memberOf(nestedMembership, roles(...role)) : memberOf(membership, roles(...role));
-  const ofProject = (...role: readonly TeamRole[]): Permission<"id"> =>
-    isNested
-      ? memberOf(nestedMembership, { on: "id", ...roles(...role) })
-      : memberOf(membership, { on: "id", ...roles(...role) });
-  const members = anyOf(administrator, within());
-  const writers = anyOf(administrator, within("owner", "editor"));
-  const owners = anyOf(administrator, within("owner"));
-  const ownersOfProject = anyOf(administrator, ofProject("owner"));
-  const membersOfProject = anyOf(administrator, ofProject());
+  const members = anyOf(administrator, having());
+  const writers = anyOf(administrator, having("owner", "editor"));
+  const owners = anyOf(administrator, having("owner"));
   const mountedNotes = mount(note, { permission: authenticated, writers: "readers", beforeWrite });
   const permission = {
     list: members,
@@ -101,12 +95,12 @@ export function teamMounts({ isNested = false, between = () => Promise.resolve()
     : mount(membership, { permission, arrays: true, expand: { project: "project_id" } });
   const mountedProjects = mount(project, {
     permission: {
-      list: membersOfProject,
-      read: membersOfProject,
+      list: members,
+      read: members,
       create: administrator,
-      replace: ownersOfProject,
-      update: ownersOfProject,
-      delete: ownersOfProject,
+      replace: owners,
+      update: owners,
+      delete: owners,
     },
     expand: isNested ? { notes: mountedNotes, memberships: mountedMemberships } : { notes: mountedNotes },
   });

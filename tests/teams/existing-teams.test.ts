@@ -47,7 +47,7 @@ function serve(before: Before): Promise<Own> {
   return before.serve(
     mount(user, { permission: administrator }),
     mount(project, {
-      permission: { list: memberOf(membership, { on: "id" }), read: memberOf(membership, { on: "id" }) },
+      permission: { list: memberOf(membership), read: memberOf(membership) },
     }),
     mount(membership, { permission: { list: members, read: members, delete: administrator } }),
     mount(task, { permission: { list: members, read: members, create: owners, update: owners, delete: owners } }),

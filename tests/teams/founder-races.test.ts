@@ -18,8 +18,8 @@ async function start(t: TestContext): Promise<Teams> {
         list: authenticated,
         read: authenticated,
         create: authenticated,
-        update: memberOf(membership, { on: "id", where: { role: "owner" } }),
-        delete: memberOf(membership, { on: "id", where: { role: "owner" } }),
+        update: owners,
+        delete: owners,
       },
     },
     memberships: {

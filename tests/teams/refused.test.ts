@@ -46,6 +46,15 @@ const entry = defineResource({
   },
 });
 
+/** Memberships that are nested in the group, which has another column of the same name. */
+const seat = defineResource({ name: "seat", within: club, fields: { user_id: reference("users") } });
+/** Memberships of a group that is named by its plural. */
+const place = defineResource({
+  name: "place",
+  fields: { user_id: reference("users"), project_id: reference("projects") },
+});
+const unrelated = defineResource({ name: "unrelated", fields: { name: text() } });
+
 test("compiles memberOf for columns, groups and values that exist", () => {
   const permissions: readonly Permission<string>[] = [
     memberOf(membership),
@@ -54,7 +63,12 @@ test("compiles memberOf for columns, groups and values that exist", () => {
   ];
   const mounts = [
     mount(membership, { permission: memberOf(membership) }),
-    mount(project, { permission: memberOf(membership, { on: "id" }) }),
+    mount(project, { permission: memberOf(membership) }),
+    mount(project, { permission: { list: anyOf(administrator, memberOf(membership, { on: "id" })) } }),
+    mount(club, { permission: memberOf(entry, { of: "club_id", user: "user_id" }) }),
+    mount(seat, { permission: memberOf(seat) }),
+    mount(task, { permission: memberOf(place) }),
+    mount(project, { permission: memberOf(place) }),
     mount(task, { permission: anyOf(administrator, memberOf(membership, { where: { role: "owner" } })) }),
     mount(task, {
       permission: { list: allOf(memberOf(membership), memberOf(membership, { where: { role: "owner" } })) },
@@ -63,9 +77,9 @@ test("compiles memberOf for columns, groups and values that exist", () => {
 
   assert.deepEqual(
     permissions.map(({ columns }) => columns),
-    [["project_id"], ["id"], ["home_id"]],
+    [[], ["id"], ["home_id"]],
   );
-  assert.equal(mounts.length, 4);
+  assert.equal(mounts.length, 9);
 });
 
 test("does not compile memberOf with a wrong column, role or user", () => {
@@ -85,10 +99,12 @@ test("does not compile memberOf with a wrong column, role or user", () => {
   const field = () => memberOf(membership, { where: { rolle: "owner" } });
   // @ts-expect-error -- JSON cannot be compared
   const byJSON = () => memberOf(membership, { where: { note: "x" } });
-  // @ts-expect-error -- a project has no column project_id, so `on` is missing
-  const withoutOn = () => mount(project, { permission: memberOf(membership) });
+  // @ts-expect-error -- the resource is neither a project nor has the column project_id
+  const withoutColumn = () => mount(unrelated, { permission: memberOf(membership) });
   // @ts-expect-error -- the same within anyOf
-  const withinAny = () => mount(project, { permission: { list: anyOf(administrator, memberOf(membership)) } });
+  const withinAny = () => mount(unrelated, { permission: { list: anyOf(administrator, memberOf(membership)) } });
+  // @ts-expect-error -- the same for nested memberships
+  const nested = () => mount(project, { permission: memberOf(seat) });
   // @ts-expect-error -- a text is no user
   const byText = () => memberOf(membership, { user: "role" });
   // @ts-expect-error -- the opposite rows would be those of all other groups
@@ -98,7 +114,7 @@ test("does not compile memberOf with a wrong column, role or user", () => {
   // @ts-expect-error -- there are two groups, so `of` is missing
   const unclear = () => mount(task, { permission: memberOf(entry, { user: "user_id" }) });
 
-  const all = [misspelt, misspeltOf, plain, person, role, one, field, byJSON, withoutOn, withinAny, byText];
+  const all = [misspelt, misspeltOf, plain, person, role, one, field, byJSON, withoutColumn, withinAny, nested, byText];
   for (const declare of [...all, opposite, oppositeOfAny, unclear])
     assert.notEqual(thrownBy(declare), "", String(declare));
 });
@@ -151,7 +167,7 @@ test("names what is wrong with memberships, and the fix", () => {
 });
 
 test("denies unknown callers, and narrows known callers to the rows of their groups", () => {
-  const permission = memberOf(membership, { on: "id", where: { role: ["owner"], accepted: true } });
+  const permission = memberOf(membership, { where: { role: ["owner"], accepted: true } });
   const ask = (identity: Parameters<typeof permission.decide>[0]["identity"]): unknown =>
     permission.decide({ identity, action: "list", params: {}, now: 0 });
   const ada = { id: 7, username: "ada", role: "user", scheme: "basic", scopes: null, expiresAt: null } as const;
@@ -159,7 +175,6 @@ test("denies unknown callers, and narrows known callers to the rows of their gro
   assert.equal(ask(null), "deny");
   assert.deepEqual(ask(ada), {
     only: {
-      column: "id",
       memberships: membership,
       select: "project_id",
       where: {
@@ -198,12 +213,12 @@ test("refuses at the start what memberOf cannot compare, with the place and the 
 
   assert.equal(starts(people, groups, seats), "");
   assert.match(
-    starts(people, mount(club, { permission: memberOf(clubs, { on: "id" }) })),
+    starts(people, mount(club, { permission: memberOf(clubs) })),
     /mount\(\/clubs\): a permission narrows by \/seats, which is not mounted in this service; mount seats too/,
   );
   assert.match(
-    thrownBy(() => mount(club, { permission: loose(clubs) })),
-    /narrows by the column club_id, which does not exist.*; this is the group itself, so write memberOf\(…, \{ on: "id" \}\)/,
+    thrownBy(() => mount(club, { permission: loose(clubs, { on: "club_id" }) })),
+    /narrows by the column club_id, which does not exist.*; this is the group itself, so leave on out: memberOf\(…\)/,
   );
   assert.match(
     thrownBy(() => mount(user, { permission: { list: anyOf(administrator, loose(clubs)) } })),
@@ -251,7 +266,7 @@ test("makes the indexes of memberships and of narrowed tables", () => {
     store: sqliteStore({ path: ":memory:" }),
     mounts: [
       mount(user, { permission: administrator }),
-      mount(project, { permission: memberOf(member, { on: "id" }) }),
+      mount(project, { permission: memberOf(member) }),
       mount(member, { permission: memberOf(member) }),
       mount(job, { permission: anyOf(administrator, memberOf(member, { on: "home" })) }),
     ],

@@ -43,10 +43,10 @@ async function start(t: TestContext, { features = [], beforeWrite }: Hooks = {})
   const owners = anyOf(administrator, memberOf(membership, { where: { role: "owner" } }));
   const projects = mount(project, {
     permission: {
-      list: memberOf(membership, { on: "id" }),
-      read: memberOf(membership, { on: "id" }),
+      list: memberOf(membership),
+      read: memberOf(membership),
       create: authenticated,
-      replace: memberOf(membership, { on: "id" }),
+      replace: memberOf(membership),
     },
     founder: { memberships: membership, values: { role: "owner" } },
   });

@@ -28,24 +28,23 @@ export const members = defineResource({
   unique: [["project_id", "user_id"]],
 });
 
-const isMember = memberOf(members, { on: "id" });
-const isOwner = memberOf(members, { on: "id", where: { role: "owner" } });
-const owners = memberOf(members, { where: { role: "owner" } });
+const member = memberOf(members);
+const leader = memberOf(members, { where: { role: "owner" } });
 
 /** Members see a project, and owners change it. The creator of one becomes its owner, and the last owner stays. */
 export const mountedProjects = mount(projects, {
-  permission: { list: isMember, read: isMember, create: authenticated, update: isOwner, delete: isOwner },
+  permission: { list: member, read: member, create: authenticated, update: leader, delete: leader },
   founder: { memberships: members, values: { role: "owner" }, keep: true },
 });
 
 /** Owners change the roles of members. Members may leave. With mail on, `invitations: true` lets owners invite others. */
 export const mountedMembers = mount(members, {
   permission: {
-    list: memberOf(members),
-    read: memberOf(members),
-    create: owners,
-    update: owners,
-    delete: anyOf(owners, owner("user_id")),
+    list: member,
+    read: member,
+    create: leader,
+    update: leader,
+    delete: anyOf(leader, owner("user_id")),
   },
   expand: { user: "user_id" },
 });

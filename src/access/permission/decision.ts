@@ -90,12 +90,19 @@ function readWhere(condition: unknown, left: { conditions: number }, depth: numb
     if (!read.every((each) => each !== null)) return null;
     return members === "all" ? { all: read } : { any: read };
   }
-  if (members === "column,memberships,select,where") {
+  if (members === "column,memberships,select,where" || members === "memberships,select,where") {
     const inner = readWhere(where, left, depth - 1);
-    if (typeof column !== "string" || typeof select !== "string" || !isObject(memberships) || inner === null)
+    const isNamed = Object.hasOwn(condition, "column");
+    if (
+      (isNamed && typeof column !== "string") ||
+      typeof select !== "string" ||
+      !isObject(memberships) ||
+      inner === null
+    )
       return null;
     // Only a resource in `memberships` of the permission is used, so the object is not checked here.
-    return { column, memberships: memberships as unknown as Resource, select, where: inner };
+    const rows = { memberships: memberships as unknown as Resource, select, where: inner };
+    return typeof column === "string" ? { column, ...rows } : rows;
   }
   if (members !== "column,operator,value" || typeof column !== "string") return null;
   if (!isOperator(operator)) return null;

@@ -1,5 +1,6 @@
 import type { Operator } from "../../core/operators.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { findGroupColumn } from "../../resource/tables/references.ts";
 import { readDecimal } from "../../store/decimal.ts";
 import { isFolded } from "../../store/fold.ts";
 import type { Collection, Column, Narrowing, Value } from "../../store/store.ts";
@@ -52,7 +53,7 @@ export function resolveRows(
 }
 
 function resolveMemberRows(
-  { column, memberships, select, where }: MemberRows,
+  { column: named, memberships, select, where }: MemberRows,
   permission: Permission<string>,
   rows: NarrowedTable,
   isTurned: boolean,
@@ -65,6 +66,7 @@ function resolveMemberRows(
     throw fault("It does not name their resource in its memberships.");
   const collection = rows.memberships?.get(memberships);
   if (collection === undefined) throw fault(`${String(memberships.path)} is not mounted in this service.`);
+  const column = named ?? findGroupColumn(memberships, select, rows.collection.name);
   const type = findType(rows.collection, column);
   if ((type !== "integer" && type !== "text") || type !== findType(collection, select))
     throw fault(`The columns ${column} and ${select} cannot be compared.`);

@@ -12,9 +12,10 @@ import {
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { catalogue } from "../../core/problem/catalogue.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { findReferencedTable } from "../../resource/tables/references.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
-import { findMembers, findReferencedTable } from "./memberships.ts";
+import { findColumnOn, findMembers, narrowedColumns } from "./memberships.ts";
 
 /** The actions of a resource. */
 export const actions: Readonly<Record<Exclude<Action, "call">, true>> = {
@@ -44,7 +45,8 @@ export function columnMistakes(
   const types = new Map<string, string>([["id", key], ...columns.map(({ name, type }) => [name, type] as const)]);
   const columnNames = [...types.keys()];
   return [...new Set(permissions)].flatMap((permission) => {
-    const { name, columns: needed = [], userIds = [] } = permission;
+    const { name, userIds = [] } = permission;
+    const needed = narrowedColumns(permission, table);
     const cure = (column: string): string => memberCure(permission, column, table);
     return [
       ...needed
@@ -71,10 +73,10 @@ export function columnMistakes(
 
 /** Returns the fix for a column of `memberOf` that does not exist. Empty for other permissions. */
 function memberCure(permission: Permission<string>, column: string, table: string): string {
-  const found = findMembers(permission).find(({ on }) => on === column);
+  const found = findMembers(permission).find((each) => findColumnOn(each, table) === column);
   if (found === undefined) return "";
   return findReferencedTable(found.resource, found.group) === table
-    ? `; this is the group itself, so write memberOf(…, { on: "id" })`
+    ? "; this is the group itself, so leave on out: memberOf(…)"
     : `; name the column with the id of the group: memberOf(…, { on: "…" })`;
 }
 

@@ -14,9 +14,10 @@ import {
 import { suggestion } from "../../core/checking/nearest.ts";
 import { Flaw, isRequired, isShown, isStored } from "../../resource/declaration/field.ts";
 import type { GroupReferenceOf, Resource, UserReferenceOf, WritableOf } from "../../resource/resource.ts";
+import { findReferencedTable } from "../../resource/tables/references.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Value } from "../../store/store.ts";
-import { findReferencedTable, readMemberships, type Memberships } from "./memberships.ts";
+import { readMemberships, type Memberships } from "./memberships.ts";
 import { findOnceField } from "./once.ts";
 
 /** The membership that the creator of a record gets. */

@@ -1,8 +1,9 @@
+import type { Permission } from "../../access/permission/contract.ts";
 import { collectParts } from "../../access/permission/implying.ts";
 import { isObject, isText, shown } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { buildTableName, formatTableName } from "../../resource/tables/table.ts";
+import { findGroupColumn, findReferencedTable } from "../../resource/tables/references.ts";
 
 /** A resource whose records say which user belongs to which group. */
 export interface Memberships {
@@ -15,8 +16,13 @@ export interface Memberships {
 
 /** A permission that narrows to the rows of the caller's groups. */
 export interface MemberPermission extends Memberships {
-  /** The column of the narrowed resource that holds the group. */
-  readonly on: string;
+  /** The column of the narrowed resource that holds the group. Null: the default for its table. */
+  readonly on: string | null;
+}
+
+/** Returns the column with the group in a table that the permission narrows. */
+export function findColumnOn({ resource, group, on }: MemberPermission, table: string): string {
+  return on ?? findGroupColumn(resource, group, table);
 }
 
 const memberPermissions = new WeakMap<object, MemberPermission>();
@@ -30,6 +36,12 @@ export function registerMembers<P extends object>(permission: P, facts: MemberPe
 /** Returns the facts about the permissions of `memberOf` that a permission was made of. */
 export function findMembers(permission: object): readonly MemberPermission[] {
   return collectParts(permission).flatMap((part) => memberPermissions.get(part) ?? []);
+}
+
+/** Returns the columns by which a permission narrows a table. */
+export function narrowedColumns(permission: Pick<Permission<string>, "columns">, table: string): readonly string[] {
+  const { columns = [] } = permission;
+  return [...new Set([...columns, ...findMembers(permission).map((each) => findColumnOn(each, table))])];
 }
 
 /** The names of the columns of memberships, if there are several. */
@@ -72,13 +84,6 @@ export function readMemberships(resource: Resource, { of, user }: MembershipColu
   return userColumn === null || group === null || mistakes.length > 0
     ? mistakes
     : { resource, user: userColumn, group };
-}
-
-/** Returns the table of the records that a column of a resource refers to. Returns null if it refers to none. */
-export function findReferencedTable({ fields, parentColumn, within }: Resource, name: string): string | null {
-  if (name === parentColumn) return buildTableName(within!);
-  const to = Object.hasOwn(fields, name) ? fields[name]!.kind.references : undefined;
-  return to === undefined ? null : formatTableName(to.resource);
 }
 
 interface ReferenceColumn {

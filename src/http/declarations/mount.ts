@@ -27,6 +27,7 @@ import {
   type Resource,
   type StoredOf,
 } from "../../resource/resource.ts";
+import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
 import type { Offering } from "../request/core.ts";
 import type { Context } from "../request/exchange.ts";
@@ -38,7 +39,7 @@ import { founderMistakes, readFounder, type Founder, type FounderOptions } from 
 import type { ActionAnswers, ActionsGive } from "./given.ts";
 import { findInvitedColumns, invitationMistakes, invitationsOption } from "./invitations.ts";
 import { buildLinks, type Link } from "./links.ts";
-import { findMembers, type MembershipColumns, type Memberships } from "./memberships.ts";
+import { findColumnOn, findMembers, narrowedColumns, type MembershipColumns, type Memberships } from "./memberships.ts";
 import type { Older } from "./older-shape.ts";
 import { findOnceField, type OnceField } from "./once.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
@@ -233,8 +234,11 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   const served = requireActions(resource, options.actions);
   const permissions = resolvePermissions(options.permission, resource);
   const { maximum = null, cache = "private" } = options;
-  const narrowedBy = [...(permissions.list?.columns ?? []), ...(maximum === null ? [] : [maximum.per])];
-  const groups = permissions.list === undefined ? [] : findMembers(permissions.list).map(({ on }) => on);
+  const table = options.table?.name ?? buildTableName(resource);
+  const { list } = permissions;
+  const groups = list === undefined ? [] : findMembers(list).map((each) => findColumnOn(each, table));
+  const listedBy = list === undefined ? [] : narrowedColumns(list, table);
+  const narrowedBy = [...listedBy, ...(maximum === null ? [] : [maximum.per])];
   const collection = (options.table ?? buildCollection(resource, narrowedBy, groups)) as Collection<StoredOf<Resource>>;
   const missing = columnMistakes(
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],

@@ -2,7 +2,7 @@ import type { Permission } from "../../access/permission/contract.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isFolded } from "../../store/fold.ts";
 import type { Collection, Column } from "../../store/store.ts";
-import { findMembers } from "./memberships.ts";
+import { findColumnOn, findMembers } from "./memberships.ts";
 import type { Mount, ServedMount } from "./mount.ts";
 
 /** The part of a mount that has its permissions. */
@@ -46,7 +46,9 @@ export function unmountedMemberships(mount: Mount, mounts: readonly Mount[]): re
 export function incomparableGroups(mount: Mount, mounts: readonly Mount[]): readonly string[] {
   const { resource, collection } = mount;
   const mistakes = allPermissions(mount).flatMap((permission) =>
-    findMembers(permission).flatMap(({ resource: memberships, group, on }) => {
+    findMembers(permission).flatMap((members) => {
+      const { resource: memberships, group } = members;
+      const on = findColumnOn(members, collection.name);
       const selected = findColumn(findMount(memberships, mounts)?.collection ?? collection, group);
       const column = findColumn(collection, on);
       if (selected === undefined || column === undefined) return [];

@@ -1,7 +1,15 @@
 import { isPermission } from "../../access/permission/checking.ts";
 import type { Action, Permission } from "../../access/permission/permission.ts";
 import type { Members, ThereIsNo } from "../../core/checking/members.ts";
-import type { ColumnOf, ComparedOf, Resource, TableWrite, UserIdOf } from "../../resource/resource.ts";
+import type {
+  ColumnOf,
+  ComparedOf,
+  GroupRows,
+  GroupRowsIn,
+  Resource,
+  TableWrite,
+  UserIdOf,
+} from "../../resource/resource.ts";
 
 /** An action on a resource. Custom actions have their own permissions. */
 export type ResourceAction = Exclude<Action, "call">;
@@ -14,7 +22,7 @@ export type PermissionsOf<R extends Resource> =
   | { readonly [A in ResourceAction]?: PermissionFor<R> };
 
 /** A permission that fits the columns of a resource. */
-export type PermissionFor<R extends Resource> = Permission<ComparedOf<R>, UserIdOf<R>>;
+export type PermissionFor<R extends Resource> = Permission<ComparedOf<R> | GroupRowsIn<R>, UserIdOf<R>>;
 
 /** The permissions of any resource. */
 export type AnyPermissions = Permission<string> | { readonly [A in ResourceAction]?: Permission<string> };
@@ -38,12 +46,20 @@ type FitEach<R extends Resource, Q> = {
 type Fits<R extends Resource, Q> = [Q] extends [PermissionFor<R> | undefined]
   ? unknown
   : Q extends Permission<infer C, infer U>
-    ? [Exclude<C, ColumnOf<R>>] extends [never]
-      ? [Exclude<C, ComparedOf<R>>] extends [never]
+    ? [Named<R, C>] extends [ColumnOf<R>]
+      ? [Named<R, C>] extends [ComparedOf<R>]
         ? `${Exclude<U, UserIdOf<R>>} cannot hold the id of a user`
-        : `${Exclude<C, ComparedOf<R>>} holds JSON or a list, which cannot be compared; for teams: memberOf(…)`
-      : ThereIsNo<Exclude<C, ColumnOf<R>>, ColumnOf<R>>
+        : `${Exclude<Named<R, C>, ComparedOf<R>>} holds JSON or a list, which cannot be compared; for teams: memberOf(…)`
+      : ThereIsNo<Exclude<Named<R, C>, ColumnOf<R>>, ColumnOf<R>>
     : unknown;
+
+/** The columns that a permission needs in a resource. */
+type Named<R extends Resource, C extends string> =
+  Exclude<C, GroupRowsIn<R>> extends infer Needed
+    ? Needed extends GroupRows<infer Column, string>
+      ? Column
+      : Needed
+    : never;
 
 /** Returns the permissions by action. A single permission covers only the actions that the table supports. */
 export function resolvePermissions(

@@ -1,6 +1,6 @@
 import { hasNoKnownIndex, isIndexed } from "../../store/served.ts";
 import type { Collection } from "../../store/store.ts";
-import { findMembers } from "../declarations/memberships.ts";
+import { findColumnOn, findMembers } from "../declarations/memberships.ts";
 import { allPermissions, findMount, type Narrowed } from "../declarations/named-memberships.ts";
 
 /** Columns by which the conditions of `memberOf` search a table. */
@@ -44,7 +44,9 @@ function collectSearched(mounts: readonly Narrowed[]): readonly Searched[] {
     .flatMap((mount) =>
       allPermissions(mount)
         .flatMap(findMembers)
-        .flatMap(({ resource, user, group, on }): readonly Searched[] => {
+        .flatMap((members): readonly Searched[] => {
+          const { resource, user, group } = members;
+          const on = findColumnOn(members, mount.collection.name);
           const memberships = findMount(resource, mounts)?.collection;
           return [
             ...(memberships === undefined

@@ -3,6 +3,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { isKeyScanned, isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
 import { buildLinkedRows, type Link } from "../declarations/links.ts";
+import { narrowedColumns } from "../declarations/memberships.ts";
 import type { ServedMount } from "../declarations/mount.ts";
 import type { WordCondition } from "./reads/searching.ts";
 
@@ -40,7 +41,8 @@ export function collectShapes(
   sample: StoredRecord | null,
   word: WordCondition | null = null,
 ): readonly ListShape[] {
-  const { resource, collection, permissions } = mount;
+  const { resource, collection } = mount;
+  const { list } = mount.permissions;
   const { parentColumn } = resource;
   const readSample = (name: string): Value => sample?.[name] ?? chooseDefaultSample(collection, name);
   const only = (name: string): Where => ({ column: name, operator: "eq", value: readSample(name) });
@@ -48,7 +50,10 @@ export function collectShapes(
     parentColumn === null
       ? [
           { title: "", where: [] },
-          ...(permissions.list?.columns ?? []).map((name) => ({ title: `, own ${name}`, where: [only(name)] })),
+          ...(list === undefined ? [] : narrowedColumns(list, collection.name)).map((name) => ({
+            title: `, own ${name}`,
+            where: [only(name)],
+          })),
         ]
       : [{ title: `, below ${parentColumn}`, where: [only(parentColumn)] }];
   const shapes: ListShape[] = [];

@@ -175,6 +175,31 @@ export type UserReferenceOf<R extends ResourceShape> = keyof {
 export type GroupReferenceOf<R extends ResourceShape> = Exclude<ReferenceOf<R> & ComparedOf<R>, UserReferenceOf<R>>;
 
 /**
+ * Names the rows of a group in the type of a permission: by a column with the id of the group, or by the id in the
+ * resource of the group itself.
+ */
+export type GroupRows<Column extends string, Group extends string> = `${Column} or id of ${Group}`;
+
+/** The rows of the group that the column `C` of memberships refers to. */
+export type GroupRowsOf<R extends ResourceShape, C extends string> = C extends keyof FieldsOf<R>
+  ? GroupRows<C, NamedTarget<OptionsIn<R, C>>>
+  : C extends `${infer Parent}_id`
+    ? GroupRows<C, Parent>
+    : never;
+
+/** The name of the resource that a reference was declared with. `*` if it was declared with a plural. */
+type NamedTarget<O> = [Extract<O, `refers to ${string}`>] extends [never]
+  ? "*"
+  : O extends `refers to ${infer N}`
+    ? N
+    : never;
+
+/** The rows of groups that a permission may select in a resource. */
+export type GroupRowsIn<R extends ResourceShape & { readonly name: string }> =
+  | GroupRows<ComparedOf<R>, string>
+  | GroupRows<string, R["name"] | "*">;
+
+/**
  * The values that may be written to the columns of a resource's table. The id and the parent are not among them,
  * because the path has them.
  */

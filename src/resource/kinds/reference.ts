@@ -35,8 +35,8 @@ export interface NamedReferenceOptions<T = number | string> extends ReferenceOpt
 /** The plural and the names of the resource of users. */
 type UserResource = "users" | "user" | "accounts";
 
-/** `user` if the records are users. `N` is the name of their resource. */
-type RefersTo<N> = "refers" | (N extends UserResource ? "user" : never);
+/** `user` if the records are users, else the name `N` of their resource. */
+type RefersTo<N extends string> = "refers" | (N extends UserResource ? "user" : `refers to ${N}`);
 
 type ReferenceId<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 

@@ -1,6 +1,6 @@
 import type { ServiceFacts } from "../../../feature/feature.ts";
-import { findReferencedTable } from "../../../http/declarations/memberships.ts";
 import type { ServedMount } from "../../../http/declarations/mount.ts";
+import { findReferencedTable } from "../../../resource/tables/references.ts";
 import type { Key, Store } from "../../../store/store.ts";
 import type { Purpose } from "../mailbox/contract.ts";
 import type { AccountsContract } from "../people/contracts/accounts.ts";

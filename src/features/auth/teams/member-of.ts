@@ -17,7 +17,14 @@ import { suggestion } from "../../../core/checking/nearest.ts";
 import { made, otherCopyMistake } from "../../../core/copy.ts";
 import { readMemberships, registerMembers } from "../../../http/declarations/memberships.ts";
 import { Flaw, isStored } from "../../../resource/declaration/field.ts";
-import type { ComparedOf, GroupReferenceOf, Resource, StoredOf, UserReferenceOf } from "../../../resource/resource.ts";
+import type {
+  ComparedOf,
+  GroupReferenceOf,
+  GroupRowsOf,
+  Resource,
+  StoredOf,
+  UserReferenceOf,
+} from "../../../resource/resource.ts";
 import type { Value } from "../../../store/store.ts";
 
 /** The values of memberships that count, by field: one value or several. All fields must match. */
@@ -31,7 +38,7 @@ export type MembershipValues<R extends Resource> = {
 export interface MemberOfOptions<R extends Resource = Resource> {
   /** The reference of the memberships to the group. Default: the only reference that is not to users. */
   readonly of?: GroupReferenceOf<R>;
-  /** The column of the narrowed resource that holds the group. `id` for the group itself. Default: as `of`. */
+  /** The column of the narrowed resource that holds the group. Default: as `of`, and `id` for the group itself. */
   readonly on?: string;
   /** Limits the memberships that count, by their fields: `{ role: ["owner", "editor"] }`. Default: all count. */
   readonly where?: MembershipValues<R>;
@@ -39,12 +46,10 @@ export interface MemberOfOptions<R extends Resource = Resource> {
   readonly user?: UserReferenceOf<R>;
 }
 
-/** The column of the narrowed resource that the options name. */
-type ColumnOn<R extends Resource, O> = O extends { readonly on: infer C extends string }
+/** The column of the narrowed resource that the options name, or else the rows of the group. */
+type RowsOn<R extends Resource, O> = O extends { readonly on: infer C extends string }
   ? C
-  : O extends { readonly of: infer G extends string }
-    ? G
-    : GroupReferenceOf<R>;
+  : GroupRowsOf<R, O extends { readonly of: infer G extends string } ? G : GroupReferenceOf<R>>;
 
 /** The compiler error for a field in `where` that memberships do not have, or that cannot be compared. */
 type KnownFields<R extends Resource, O> = O extends { readonly where: infer W }
@@ -76,25 +81,25 @@ type KnownFields<R extends Resource, O> = O extends { readonly where: infer W }
  *   },
  *   unique: [["user_id", "project_id"]],
  * });
- * const member = memberOf(membership, { on: "id" });
- * const owner = memberOf(membership, { on: "id", where: { role: "owner" } });
+ * const member = memberOf(membership);
+ * const owner = memberOf(membership, { where: { role: "owner" } });
  * export const mounts = [
  *   mount(project, { permission: { list: member, read: member, update: owner } }),
- *   mount(membership, { permission: memberOf(membership) }),
+ *   mount(membership, { permission: member }),
  * ];
  * ```
  */
 export function memberOf<const R extends Resource, const O extends MemberOfOptions<NoInfer<R>> = {}>(
   memberships: R,
   options?: Only<O, MemberOfOptions<NoInfer<R>>> & KnownFields<NoInfer<R>, O>,
-): Permission<ColumnOn<R, O>>;
+): Permission<RowsOn<R, O>>;
 export function memberOf(resource: Resource, options: MemberOfOptions = {}): Permission<string> {
   const copy = otherCopyMistake(resource);
   if (copy !== null) throw new DeclarationError([`memberOf: the memberships: ${copy}`]);
   const input: unknown = options;
   if (!isObject(input))
     throw new DeclarationError([
-      `memberOf: its options are ${shownWithoutText(input)}; write memberOf(memberships, { on: "id" })`,
+      `memberOf: its options are ${shownWithoutText(input)}; write memberOf(memberships, { where: { … } })`,
     ]);
   const found = membersMistakes({ ...input }, checks);
   const { of, on, user, where = {} } = options;
@@ -103,18 +108,18 @@ export function memberOf(resource: Resource, options: MemberOfOptions = {}): Per
   const mistakes = [...("user" in read ? [] : read), ...wanted.filter((each) => typeof each === "string")];
   if (!("user" in read) || mistakes.length > 0)
     throw new DeclarationError(mistakes.map((mistake) => `memberOf: ${mistake}`));
-  const column = on ?? read.group;
   const conditions = wanted.filter((each) => typeof each !== "string");
   const permission: Permission<string> = made({
     name: formatName(resource, read.group, conditions),
     narrows: everyAction,
-    columns: [column],
+    columns: on === undefined ? [] : [on],
     memberships: [resource],
     decide({ identity }) {
       if (identity === null) return "deny";
       const isOwn = { column: read.user, operator: "eq", value: identity.id } as const;
       const condition: AllowedRows = conditions.length === 0 ? isOwn : { all: [isOwn, ...conditions] };
-      return { only: { column, memberships: resource, select: read.group, where: condition } };
+      const rows = { memberships: resource, select: read.group, where: condition };
+      return { only: on === undefined ? rows : { column: on, ...rows } };
     },
   });
   const { user: userColumn, group } = read;
@@ -124,10 +129,10 @@ export function memberOf(resource: Resource, options: MemberOfOptions = {}): Per
     memberships: resource,
     user: userColumn,
     group,
-    on: column,
+    on: on ?? null,
     where: counted,
   });
-  return registerMembers(permission, { ...read, on: column });
+  return registerMembers(permission, { ...read, on: on ?? null });
 }
 
 const checks: Checks & Readonly<Record<keyof MemberOfOptions, unknown>> = {
