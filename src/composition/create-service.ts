@@ -16,6 +16,7 @@ import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
 import { unindexedTables } from "../http/mount/membership-tables.ts";
 import { computeShapeDigest } from "../http/mount/shape-digest.ts";
 import { respond } from "../http/pipeline.ts";
+import type { Format } from "../http/request/format.ts";
 import type { MountedShape } from "../http/request/revision-tags.ts";
 import { StoreSetupError, type Collection, type Store } from "../store/store.ts";
 import { assembleParts, type Assembly } from "./assembly.ts";
@@ -51,6 +52,8 @@ export interface Service {
   readonly schemes: readonly Scheme[];
   /** The resources. */
   readonly mounts: readonly ServedMount[];
+  /** The formats of answers and bodies, JSON first. */
+  readonly formats: readonly Format[];
   /** The path prefix of the service, without a final slash. Empty for the root. */
   readonly basePath: string;
   /** Returns the offer of a feature of this service. Throws a TypeError if the service does not have the feature. */
@@ -177,6 +180,7 @@ async function start(assembly: Assembly): Promise<Service> {
     store,
     routes: routes.all,
     schemes: facts.schemes,
+    formats: core.formats,
     mounts,
     basePath,
     use: composition.use,

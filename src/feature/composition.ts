@@ -23,6 +23,7 @@ import type { Assembled, Feature, Host, Parts, ServiceParts } from "./feature.ts
 import { invitationFeatures, withInvitations } from "./inviting.ts";
 import { partsMembers } from "./parts-checks.ts";
 import { permissionMistakes } from "./permitted.ts";
+import { revealMistakes } from "./revealed.ts";
 import { upkeepMistakes } from "./upkeep.ts";
 
 /** A feature and the parts that it adds to one service. */
@@ -132,6 +133,7 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   const assembled: Assembled = combineLists(all.map(({ parts }) => parts));
   return [
     ...misplacedMounts(assembled.mounts),
+    ...revealMistakes(assembled),
     ...all.flatMap(({ name, parts }) => findMistakes(parts, assembled).map((each) => `feature ${name}: ${each}`)),
   ];
 }

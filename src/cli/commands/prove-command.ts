@@ -1,17 +1,23 @@
 import type { Command } from "commander";
 
+interface ProveFlags {
+  readonly json?: boolean;
+  readonly strict?: boolean;
+}
+
 /** Adds `latchkey prove`, which tries every permission of the configured service. It needs no database. */
 export function addProveCommand(program: Command): void {
   program
     .command("prove")
     .description("try every declared permission on a service in memory, and report what it does not hold")
-    .action(async () => {
-      const [{ loadConfigFile }, { openForProof }] = await Promise.all([
+    .option("--strict", "fail too if something could not be tried")
+    .option("--json", "print JSON")
+    .action(async (flags: ProveFlags) => {
+      const [{ loadConfigFile }, { proveConfigured }] = await Promise.all([
         import("../../service/settings/config-file/config-file.ts"),
-        import("../prove/open-service.ts"),
+        import("../prove/prove.ts"),
       ]);
       const config = (await loadConfigFile(process.cwd())) ?? {};
-      const { service } = await openForProof(process.env, config, () => Promise.resolve(null));
-      await service.close();
+      process.exitCode = await proveConfigured(process.env, config, flags);
     });
 }

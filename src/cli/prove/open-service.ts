@@ -1,59 +1,73 @@
 import type { People } from "../../door/auth.ts";
-import type { Service } from "../../door/index.ts";
-import { actorScheme, type FindIdentity } from "../../proof/callers.ts";
+import { watchStore } from "../../proof/content/watched-store.ts";
+import { actorSchemes } from "../../proof/world/callers.ts";
+import type { RefusedNetwork } from "../../proof/world/network.ts";
+import type { OpenProved } from "../../proof/world/opening.ts";
 import { openLatchkey } from "../../service/latchkey.ts";
 import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";
+import { ConfigError } from "../../service/settings/error.ts";
 import type { Environment } from "../../service/settings/reading.ts";
-import { readSettings } from "../../service/settings/settings.ts";
+import { readSettings, type Settings } from "../../service/settings/settings.ts";
 
 /** The secret of the service that `prove` starts. It signs nothing that another service accepts. */
 const SECRET = "the secret of a service in memory that only latchkey prove starts";
 
 /** The time of the service that `prove` starts, in milliseconds since the epoch. */
-export const PROVE_NOW = Date.parse("2026-01-31T09:30:00Z");
+const NOW = Date.parse("2026-01-31T09:30:00Z");
 
 /** The settings that need a file or name another program. The service in memory uses none of them. */
-const LEFT_OUT = ["LATCHKEY_SECRET_FILE", "LATCHKEY_SIGNING_KEYS", "LATCHKEY_TLS_CERT", "LATCHKEY_TLS_KEY"] as const;
-
-/** The service that `prove` asks, with its users. */
-export interface ProvedService {
-  readonly service: Service;
-  readonly people: People;
-}
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "LATCHKEY_DATABASE",
+  "LATCHKEY_SECRET_FILE",
+  "LATCHKEY_SIGNING_KEYS",
+  "LATCHKEY_TLS_CERT",
+  "LATCHKEY_TLS_KEY",
+]);
 
 /**
- * Opens the configured service on an empty database in memory, with a fixed secret, a fixed clock and fixed ids. It has
- * one more scheme, for the actors. No mail is sent.
+ * Returns a function that opens the configured service on an empty database in memory, with a fixed secret, a fixed
+ * clock and fixed ids. It has further schemes, for the actors. No mail is sent.
  */
-export async function openForProof(
-  environment: Environment,
-  config: ConfigFile,
-  findIdentity: FindIdentity,
-): Promise<ProvedService> {
-  const rest = Object.fromEntries(Object.entries(environment).filter(([name]) => !LEFT_OUT.includes(name as never)));
-  const settings = readSettings(
-    { ...rest, LATCHKEY_DATABASE: "sqlite::memory:", LATCHKEY_SECRET: SECRET },
-    {
-      ...config,
-      settings: {
-        ...config.settings,
-        secretFile: undefined,
-        signingKeys: undefined,
-        tlsCert: undefined,
-        tlsKey: undefined,
+export function openerOf(environment: Environment, config: ConfigFile, network: RefusedNetwork): OpenProved {
+  const settings = readProofSettings(environment, config);
+  return async (findIdentity) => {
+    const watch = watchStore();
+    const faults: unknown[] = [];
+    let ids = 0;
+    network.take();
+    const opened = openLatchkey({
+      settings,
+      config: { ...config, schemes: [...(config.schemes ?? []), ...actorSchemes(findIdentity)] },
+      observe: (observation) => (observation.kind === "fault" ? void faults.push(observation.error) : undefined),
+      now: () => NOW,
+      over: watch.wrap,
+      overMail: () => () => Promise.resolve(),
+      makeUUID: () => formatUUID(++ids),
+    });
+    const { service, people }: { service: Awaited<typeof opened>["service"]; people: People } = await opened.catch(
+      (error: unknown) => {
+        throw explain(error, network.take());
       },
-    },
+    );
+    return { service, people, watch, takeFault: () => faults.splice(0)[0] ?? null, takeConnections: network.take };
+  };
+}
+
+function readProofSettings(environment: Environment, config: ConfigFile): Settings {
+  const rest = Object.fromEntries(Object.entries(environment).filter(([name]) => !LEFT_OUT.has(name)));
+  const files = { secretFile: undefined, signingKeys: undefined, tlsCert: undefined, tlsKey: undefined };
+  return readSettings(
+    { ...rest, LATCHKEY_DATABASE: "sqlite::memory:", LATCHKEY_SECRET: SECRET },
+    { ...config, settings: { ...config.settings, ...files } },
   );
-  let ids = 0;
-  const { service, people } = await openLatchkey({
-    settings,
-    config: { ...config, schemes: [...(config.schemes ?? []), actorScheme(findIdentity)] },
-    observe: null,
-    now: () => PROVE_NOW,
-    overMail: () => () => Promise.resolve(),
-    makeUUID: () => formatUUID(++ids),
-  });
-  return { service, people };
+}
+
+/** Adds what the start needs from the network. */
+function explain(error: unknown, addresses: readonly string[]): unknown {
+  if (addresses.length === 0) return error;
+  return new ConfigError([
+    `The start connects to ${addresses.join(" and ")}, and latchkey prove refuses connections. Connect at the first use, or leave the feature out in the config file of the proof.`,
+  ]);
 }
 
 function formatUUID(count: number): string {

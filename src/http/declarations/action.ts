@@ -27,6 +27,7 @@ import type { Context } from "../request/exchange.ts";
 import { aProblemList } from "./checking.ts";
 import type { ActionResult } from "./given.ts";
 import type { PermissionFor } from "./permissions.ts";
+import { someReveals, type RevealedField } from "./reveals.ts";
 
 /** The valid fields that a caller sent to an action. Empty if the action declares no fields. */
 export type ActionDraft<B> = B extends Fields
@@ -72,6 +73,11 @@ interface ActionFacts<R extends Resource, B> {
    * collection.
    */
   readonly answer?: "record" | "nothing" | Fields;
+  /**
+   * The fields that its code shows on purpose, although a permission hides them from some callers: `["people.salary"]`.
+   * `latchkey prove` reports all others.
+   */
+  readonly reveals?: readonly RevealedField[];
   /** A sentence for the API's documentation. */
   readonly description?: string;
   /** Marks the action as deprecated. Every response says so in its header fields. */
@@ -111,6 +117,8 @@ export interface ServedAction {
   /** The fields of the body. */
   readonly body: Resource;
   readonly answer: "record" | "nothing" | Resource;
+  /** The fields that its code shows on purpose. */
+  readonly reveals: readonly RevealedField[];
   readonly description: string | null;
   readonly deprecations: readonly Deprecated[];
   readonly problems: readonly AnyProblem[];
@@ -135,6 +143,7 @@ const actionMembers: Readonly<Record<keyof CollectionAction, ValueCheck>> = {
       ? null
       : 'it has to be "record", "nothing" or fields, like { total: decimal({ scale: 2 }) }',
   ),
+  reveals: optional(someReveals),
   description: optional(text),
   deprecated: optional(aDeprecation),
   problems: optional(aProblemList),
@@ -171,6 +180,7 @@ function readAction(name: string, declared: unknown, mistakes: string[]): Served
     permission,
     body,
     answer,
+    reveals,
     description,
     deprecated,
     problems,
@@ -183,6 +193,7 @@ function readAction(name: string, declared: unknown, mistakes: string[]): Served
     permission,
     body: defineFields(name, "body", body ?? {}, mistakes),
     answer: readAnswer(name, answer ?? (on === "record" && method === "POST" ? "record" : "nothing"), mistakes),
+    reveals: reveals ?? [],
     description: description ?? null,
     deprecations: readDeprecation(`action ${name}`, deprecated),
     problems: problems ?? [],

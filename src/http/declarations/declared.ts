@@ -33,6 +33,7 @@ import { aBodySchema } from "./body.ts";
 import { actions, aFeatureList, aProblemList, permissionsMistakes } from "./checking.ts";
 import type { Endpoint, EndpointDocumentation, ResponseDocumentation } from "./endpoint.ts";
 import type { Mount } from "./mount.ts";
+import { someReveals } from "./reveals.ts";
 
 /**
  * The parts that a developer adds to a service, before they are checked. JavaScript has no types, and a config file may
@@ -119,6 +120,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, ValueCheck>> = {
   takesForms: optional(aBoolean),
   bodyOptional: optional(aBoolean),
   needs: optional(aFeatureList),
+  reveals: optional(someReveals),
   body: optional(aBodySchema),
   maxBodyBytes: optional((value) =>
     typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_BODY_BYTES
@@ -236,6 +238,7 @@ const formatMembers: Readonly<Record<keyof Format, ValueCheck>> = {
   hasForms: optional((value) => (value === true ? null : "it has to be true, or left out")),
   contentSecurityPolicy: optional(aFieldValue),
   tagged: optional(buildChoiceCheck("by content")),
+  reveals: optional(someReveals),
   asksInPlaceOf: optional(aFunction),
   write: aFunction,
   writeJSON: optional(aFunction),

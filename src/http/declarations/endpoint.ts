@@ -13,6 +13,7 @@ import type { ServedAction } from "./action.ts";
 import type { BodySchema, OutputOf } from "./body.ts";
 import type { ServedMount } from "./mount.ts";
 import type { ReplyTo, Responses } from "./response.ts";
+import type { RevealedField } from "./reveals.ts";
 
 export type { BodyShape } from "../request/body-shape.ts";
 
@@ -30,6 +31,13 @@ export interface ServedEndpoint extends MountedFacts {
   readonly mounted?: ServedMount;
   /** The custom action of the resource that it serves. */
   readonly own?: ServedAction;
+  /**
+   * The fields that its code shows on purpose, although a permission hides them from some callers: `["people.salary"]`.
+   * `latchkey prove` reports all others.
+   */
+  readonly reveals?: readonly RevealedField[];
+  /** True if the toolkit declares it itself. */
+  readonly isBuiltIn?: boolean;
   /** For the API's documentation. */
   readonly documentation?: EndpointDocumentation;
   /**
@@ -54,7 +62,7 @@ export interface ServedEndpoint extends MountedFacts {
 /** One method at one path that you declare yourself. A mounted resource creates its endpoints itself. */
 export interface Endpoint extends Omit<
   ServedEndpoint,
-  "access" | "rows" | "mounted" | "own" | "deprecations" | "reading" | "form"
+  "access" | "rows" | "mounted" | "own" | "deprecations" | "reading" | "form" | "isBuiltIn"
 > {
   /**
    * The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. A

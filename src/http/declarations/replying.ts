@@ -36,7 +36,7 @@ export function served(endpoint: Endpoint): ServedEndpoint {
   const deprecations = readDeprecation(`endpoint ${endpoint.method} ${endpoint.path}`, endpoint.deprecated);
   const prototype: unknown = Object.getPrototypeOf(endpoint);
   const own = Object.create(prototype as object | null) as ServedEndpoint;
-  return Object.assign(own, endpoint, { handle, deprecations }, buildReading(endpoint));
+  return Object.assign(own, endpoint, { handle, deprecations, isBuiltIn: isBuiltIn(endpoint) }, buildReading(endpoint));
 }
 
 function buildReading({

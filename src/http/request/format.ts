@@ -40,6 +40,11 @@ export interface Format {
    */
   readonly tagged?: "by content";
   /**
+   * The fields that it shows on purpose, although a permission hides them from some callers: `["people.salary"]`.
+   * `latchkey prove` reports all others.
+   */
+  readonly reveals?: readonly `${string}.${string}`[];
+  /**
    * Returns true for a challenge that is not sent because the page of this format asks for the credential itself.
    * Otherwise a browser would open its own dialog first.
    */

@@ -1,0 +1,32 @@
+import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { StoredRecord } from "../../store/store.ts";
+import type { State } from "../content/state.ts";
+import { paramsOf } from "../judging/sight.ts";
+
+/** Returns the rows of a mount. */
+export function rowsOf(state: State, mount: ServedMount): readonly StoredRecord[] {
+  return [...(state.get(mount.collection.name)?.values() ?? [])];
+}
+
+/** Returns a few of the rows: the first, the last, and those between. */
+export function chooseFew(rows: readonly StoredRecord[], count: number): readonly StoredRecord[] {
+  if (rows.length <= count) return rows;
+  return Array.from({ length: count }, (_, at) => rows[Math.round((at * (rows.length - 1)) / Math.max(1, count - 1))]!);
+}
+
+/** Fills a declared path with the parameters of a row. */
+export function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {
+  return path.replaceAll(/\{([a-z][a-z0-9_]*)(?::\w+)?\}/g, (whole, name: string) =>
+    Object.hasOwn(params, name) ? encodeURIComponent(String(params[name])) : whole,
+  );
+}
+
+/** Returns the path of the collection that a row is in. */
+export function collectionPath(mount: ServedMount, row: StoredRecord, state: State): string {
+  return fillPath(mount.resource.path, paramsOf(mount, row, state));
+}
+
+/** Returns the path of a row. */
+export function rowPath(mount: ServedMount, row: StoredRecord, state: State): string {
+  return fillPath(`${mount.resource.path}/{id}`, paramsOf(mount, row, state));
+}

@@ -1,0 +1,72 @@
+import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
+import type { Actor } from "../content/actors.ts";
+import { drawReads, fillWithRows } from "../requests/reads.ts";
+import { rowsOf } from "../requests/rows.ts";
+import type { World } from "../world/world.ts";
+import { describeActor, nameOf, reportSeen, type Trial } from "./try.ts";
+
+/** A request and its answer, to be compared with the answer in a world with other hidden values. */
+export interface Heard {
+  readonly request: ProveRequest;
+  readonly answer: ProveAnswer;
+}
+
+/** Sends every reading request of an actor. Returns those whose answers are compared later. */
+export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Heard[]> {
+  const { world, sender } = trial;
+  const heard: Heard[] = [];
+  for (const request of collectReads(world, actor)) {
+    const answer = await sender.send(request);
+    if (answer === null) continue;
+    reportSeen(trial, request, answer);
+    if (request.headers?.["Prefer"] !== undefined && request.lists !== undefined)
+      reportCount(trial, request, answer, request.lists);
+    if (request.isCompared === true) heard.push({ request, answer });
+    if (request.path.endsWith("?limit=1")) await followNext(trial, request, answer);
+  }
+  return heard;
+}
+
+function* collectReads(world: World, actor: Actor): Generator<ProveRequest> {
+  const older = world.service.mounts.filter(({ newer }) => newer !== null && world.mounts.includes(newer));
+  for (const mount of [...world.mounts, ...older]) yield* drawReads(world, actor, mount);
+  yield* endpointReads(world, actor);
+}
+
+/** Returns the requests to the endpoints of the project that only read. */
+function* endpointReads(world: World, actor: Actor): Generator<ProveRequest> {
+  for (const { path, methods } of world.service.routes) {
+    const endpoint = methods.get("GET");
+    if (endpoint === undefined || endpoint.mounted !== undefined || endpoint.isBuiltIn === true) continue;
+    const { reveals = [] } = endpoint;
+    for (const filled of fillWithRows(world, path))
+      yield { actor, method: "GET", path: filled, route: path, reveals, isCompared: reveals.length === 0 };
+  }
+}
+
+/** Reports a count that includes rows which the caller may not list. */
+function reportCount({ world, findings }: Trial, request: ProveRequest, answer: ProveAnswer, mount: ServedMount): void {
+  const total = answer.headers.get("x-total-count");
+  if (total === null || mount.parent !== null) return;
+  const sight = world.sightOf(request.actor);
+  const allowed = rowsOf(world.state(), mount).filter((row) => sight.may("list", mount.newer ?? mount, row)).length;
+  if (Number(total) <= allowed) return;
+  findings.add({
+    requests: [request],
+    resource: nameOf(mount),
+    field: null,
+    sentence: `${describeActor(request)} learns from X-Total-Count that there are ${total} ${nameOf(mount)}, and may list ${allowed}.`,
+  });
+}
+
+/** Reads the next page and the previous one. */
+async function followNext(trial: Trial, request: ProveRequest, answer: ProveAnswer): Promise<void> {
+  const next = /<([^>]*)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
+  if (next === undefined) return;
+  const { basePath } = trial.world.service;
+  const path = next.startsWith(basePath) ? next.slice(basePath.length) : next;
+  const further: ProveRequest = { ...request, headers: {}, path };
+  const page = await trial.sender.send(further);
+  if (page !== null) reportSeen(trial, further, page);
+}

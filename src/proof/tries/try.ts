@@ -1,0 +1,47 @@
+import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
+import type { Sender } from "../asking/sender.ts";
+import type { Cell } from "../content/marks.ts";
+import type { State } from "../content/state.ts";
+import type { Findings } from "../findings.ts";
+import type { World } from "../world/world.ts";
+import { findHiddenCells } from "./seen.ts";
+
+/** The parts that every try uses. */
+export interface Trial {
+  readonly world: World;
+  readonly sender: Sender;
+  readonly findings: Findings;
+}
+
+/** Reports each hidden value in an answer. `before` are the requests that led to it. */
+export function reportSeen(
+  { world, findings }: Trial,
+  request: ProveRequest,
+  answer: ProveAnswer,
+  more: {
+    readonly state?: State;
+    readonly marks?: ReadonlyMap<string, Cell>;
+    readonly before?: readonly ProveRequest[];
+  } = {},
+): void {
+  for (const { mount, id, field } of findHiddenCells(world, request, answer, more.state, more.marks)) {
+    const { plural } = mount.resource;
+    findings.add({
+      requests: [...(more.before ?? []), request],
+      resource: plural,
+      field,
+      sentence: `${describeActor(request)} sees ${field} of ${plural} ${id}, which its permissions hide.`,
+    });
+  }
+}
+
+/** Returns the actor as the subject of a sentence. */
+export function describeActor({ actor }: ProveRequest): string {
+  return actor.credential === "none" ? "A caller without a credential" : actor.name;
+}
+
+/** Returns the resource of a mount as findings name it. */
+export function nameOf({ resource }: ServedMount): string {
+  return resource.plural;
+}

@@ -1,0 +1,65 @@
+import { findReferencedTable } from "../../http/declarations/memberships.ts";
+import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { Marks } from "../content/marks.ts";
+import { inOrderOfReferences } from "../content/restore.ts";
+import type { ValueSource } from "../content/values.ts";
+import type { ProvedService } from "./opening.ts";
+import { makeRecords, planRows, type Ids } from "./records.ts";
+import { findSharedValues } from "./shared-values.ts";
+import type { MadeUser } from "./users.ts";
+
+/** What `prove` did not try, and why. */
+export interface NotTried {
+  readonly path: string;
+  /** Null: for every actor. */
+  readonly actor: string | null;
+  readonly reason: string;
+}
+
+/** The parts that all records are made with. */
+interface Making {
+  readonly proved: ProvedService;
+  readonly made: readonly MadeUser[];
+  readonly values: ValueSource;
+  readonly marks: Marks;
+  readonly ids: Ids;
+}
+
+/** Makes the records of each mount. Returns the mounts that have some, and the reasons for the others. */
+export async function makeAllRecords(
+  { proved, made, values, marks, ids }: Making,
+  served: readonly ServedMount[],
+): Promise<{ readonly mounts: readonly ServedMount[]; readonly notTried: readonly NotTried[] }> {
+  const { service, people } = proved;
+  const usersTable = people.accounts.users.collection.name;
+  const notTried: NotTried[] = [];
+  const tables = inOrderOfReferences(served.map(({ collection }) => collection));
+  const makeKey = keyMaker();
+  const sharedValues = await findSharedValues(proved, served);
+  const mounts: ServedMount[] = [];
+  for (const mount of tables.flatMap((table) => served.filter(({ collection }) => collection === table))) {
+    if (mount.collection.name === usersTable) {
+      mounts.push(mount);
+      continue;
+    }
+    const reason =
+      mount.collection.existing === undefined
+        ? await makeRecords(
+            { store: service.store, values, marks, ids, sharedValues, makeKey },
+            mount,
+            planRows(mount.collection.name, made, ids, (column) => findReferencedTable(mount.resource, column)),
+          )
+        : "its records are in an existing table";
+    if (reason === null) mounts.push(mount);
+    else notTried.push({ path: mount.resource.path, actor: null, reason });
+  }
+  return { mounts, notTried };
+}
+
+function keyMaker(): (kind: "uuid" | "text") => string {
+  let count = 0;
+  return (kind) => {
+    const digits = (++count).toString(16).padStart(12, "0");
+    return kind === "uuid" ? `01800000-0000-7000-8000-${digits}` : `key-${digits}`;
+  };
+}
