@@ -6,7 +6,7 @@ import type { Actor } from "../content/actors.ts";
 import { fewValues } from "../content/values.ts";
 import { rowsOf } from "../requests/rows.ts";
 import type { World } from "../world/world.ts";
-import type { Heard } from "./reading.ts";
+import type { Answered } from "./reading.ts";
 import { describeActor, nameOf, type Trial } from "./try.ts";
 
 /** One stored value that the actor may not see, with another value for it. */
@@ -21,18 +21,18 @@ interface HiddenValue {
  * Changes every value that the actor may not see, and asks again: flipped booleans, other words, other texts and
  * numbers in the opposite order. An answer that differs follows from a hidden value.
  */
-export async function compareAnswers(trial: Trial, actor: Actor, heard: readonly Heard[]): Promise<void> {
+export async function compareAnswers(trial: Trial, actor: Actor, answered: readonly Answered[]): Promise<void> {
   const hidden = collectHidden(trial.world, actor);
   if (hidden.length === 0) return;
-  for (const each of await askWith(trial, hidden, heard)) await reportCause(trial, each, hidden);
+  for (const each of await askWith(trial, hidden, answered)) await reportCause(trial, each, hidden);
 }
 
 /** Returns the requests whose answers differ while the values are changed. */
 async function askWith(
   { world, sender }: Trial,
   hidden: readonly HiddenValue[],
-  heard: readonly Heard[],
-): Promise<readonly Heard[]> {
+  answered: readonly Answered[],
+): Promise<readonly Answered[]> {
   const changes = hidden.map(({ mount, row, field, value }): Change => ({
     kind: "update",
     collection: mount.collection,
@@ -41,8 +41,8 @@ async function askWith(
   }));
   const written = await world.service.store.write({ changes }).catch(() => null);
   if (written?.kind !== "written") return [];
-  const different: Heard[] = [];
-  for (const each of heard) {
+  const different: Answered[] = [];
+  for (const each of answered) {
     const answer = await sender.send(each.request);
     if (answer !== null && !isSame(answer, each.answer)) different.push(each);
   }
@@ -51,14 +51,14 @@ async function askWith(
 }
 
 /** Finds the hidden fields that change the answer. */
-async function reportCause(trial: Trial, heard: Heard, hidden: readonly HiddenValue[]): Promise<void> {
-  const again = await trial.sender.send(heard.request);
+async function reportCause(trial: Trial, answered: Answered, hidden: readonly HiddenValue[]): Promise<void> {
+  const again = await trial.sender.send(answered.request);
   // An answer with a random part says nothing.
-  if (again === null || !isSame(again, heard.answer)) return;
+  if (again === null || !isSame(again, answered.answer)) return;
   for (const group of groupByField(hidden)) {
     const [{ mount, field }] = group as [HiddenValue];
-    if ((await askWith(trial, group, [heard])).length === 0) continue;
-    const { request } = heard;
+    if ((await askWith(trial, group, [answered])).length === 0) continue;
+    const { request } = answered;
     trial.findings.add({
       requests: [request],
       resource: nameOf(mount),

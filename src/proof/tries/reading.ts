@@ -7,25 +7,25 @@ import type { World } from "../world/world.ts";
 import { describeActor, nameOf, reportSeen, type Trial } from "./try.ts";
 
 /** A request and its answer, to be compared with the answer in a world with other hidden values. */
-export interface Heard {
+export interface Answered {
   readonly request: ProveRequest;
   readonly answer: ProveAnswer;
 }
 
 /** Sends every reading request of an actor. Returns those whose answers are compared later. */
-export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Heard[]> {
+export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Answered[]> {
   const { world, sender } = trial;
-  const heard: Heard[] = [];
+  const answered: Answered[] = [];
   for (const request of collectReads(world, actor)) {
     const answer = await sender.send(request);
     if (answer === null) continue;
     reportSeen(trial, request, answer);
     if (request.headers?.["Prefer"] !== undefined && request.lists !== undefined)
       reportCount(trial, request, answer, request.lists);
-    if (request.isCompared === true) heard.push({ request, answer });
+    if (request.isCompared === true) answered.push({ request, answer });
     if (request.path.endsWith("?limit=1")) await followNext(trial, request, answer);
   }
-  return heard;
+  return answered;
 }
 
 function* collectReads(world: World, actor: Actor): Generator<ProveRequest> {
