@@ -36,7 +36,7 @@ export interface DraftOptions {
    * the caller may know every field.
    */
   readonly whole?: Readonly<Record<string, unknown>> | undefined;
-  /** The values of a new record for fields that the caller may not send. They replace the defaults of the fields. */
+  /** The values for fields that the caller may not send. They replace the defaults of the fields. */
   readonly given?: Readonly<Record<string, unknown>>;
   /** True if every value of the body is text, as in XML and forms. The field of the value then parses the text. */
   readonly leavesAreText: boolean;
@@ -68,7 +68,7 @@ export function readDraft(
   const optionsWithoutRecord = hidden === undefined || options.current === null ? options : { ...options, current: {} };
   for (const [name, field] of Object.entries(resource.fields)) {
     const sent = Object.hasOwn(body, name) ? body[name] : undefined;
-    if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
+    if (sent === undefined && options.partial === true) continue;
     const isHidden = hidden?.has(name) === true;
     const against = isHidden ? options : optionsWithoutRecord;
     // Keeps values that other programs have written, even if this program would refuse them.
@@ -81,7 +81,7 @@ export function readDraft(
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
   for (const [name, field] of Object.entries(resource.concealed ?? {})) {
-    if (options.partial === true && field.options.regenerated !== true) continue;
+    if (options.partial === true) continue;
     const value = resolveServiceValue({ path: resource.path, name, field }, undefined, options);
     if (value === undefined) continue;
     if (isStored(field)) values[name] = value;
@@ -95,8 +95,8 @@ export function readDraft(
   }
   issues.push(...unknown.map((name, at) => unknownField(name, at < MAX_SUGGESTIONS ? resource : null)));
   if (issues.length === 0 && options.partial !== true) {
-    keepConcealed(resource, values, options);
-    const found = issuesTogether(resource, { values, transient }, { ...options, body });
+    const storedNames = keepConcealed(resource, values, options);
+    const found = issuesTogether(resource, { values, transient }, { ...options, body, storedNames });
     if ("hiddenField" in found) return found;
     issues.push(...found);
   }
@@ -111,20 +111,24 @@ const MAX_SUGGESTIONS = 5;
 
 /**
  * Adds the stored values of the fields that the caller may not send, as if the body had them. So hooks get the same
- * draft as for other callers. A field of an existing table keeps its value without this.
+ * draft as for other callers. A field of an existing table keeps its value without this. Returns the names of these
+ * fields.
  */
 function keepConcealed(
   { concealed, fields, table }: Resource,
   values: Record<string, unknown>,
   { whole }: DraftOptions,
-): void {
-  if (whole === undefined || table !== null) return;
+): ReadonlySet<string> {
+  const storedNames = new Set<string>();
+  if (whole === undefined || table !== null) return storedNames;
   for (const [name, field] of Object.entries({ ...concealed, ...fields })) {
-    if (field.allowed === undefined || Object.hasOwn(values, name) || !isStored(field)) continue;
-    const { readOnly, writeOnly, generated } = field.options;
-    if (readOnly !== true && writeOnly !== true && generated === undefined && Object.hasOwn(whole, name))
-      values[name] = whole[name];
+    if (field.allowed === undefined || Object.hasOwn(values, name)) continue;
+    const { readOnly, generated } = field.options;
+    if (readOnly === true || generated !== undefined || !Object.hasOwn(whole, name)) continue;
+    values[name] = whole[name];
+    storedNames.add(name);
   }
+  return storedNames;
 }
 
 /** Returns the issue of an unknown field. Suggests a similar name. */
@@ -137,6 +141,12 @@ export function unknownField(name: string, resource: Resource | null): Issue {
   };
 }
 
+/** A body, and the names of the fields whose stored values were added to it. */
+interface WrittenBody {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly storedNames: ReadonlySet<string>;
+}
+
 /**
  * Calls the resource's `check` with the record as it would be after the write. If the caller may not read the record,
  * `check` gets none of the hidden values. Otherwise the issues, or the success of the write, could reveal a hidden
@@ -145,13 +155,12 @@ export function unknownField(name: string, resource: Resource | null): Issue {
 function issuesTogether(
   resource: Resource,
   { values, transient }: Draft,
-  { current, hidden, whole, body }: DraftOptions & { readonly body: Readonly<Record<string, unknown>> },
+  { current, hidden, whole, body, storedNames }: DraftOptions & WrittenBody,
 ): readonly Issue[] | Undecided {
-  if (resource.check === null) return [];
   const record: Record<string, unknown> = { ...(whole ?? current), ...values, ...transient };
   if (hidden !== undefined && current !== null) {
     const unsent = Object.keys(whole ?? current).filter(
-      (name) => !((Object.hasOwn(values, name) || Object.hasOwn(transient, name)) && !hidden.has(name)),
+      (name) => !Object.hasOwn(values, name) || hidden.has(name) || storedNames.has(name),
     );
     return issuesWithout(resource, record, unsent);
   }
@@ -159,7 +168,7 @@ function issuesTogether(
   if (resource.concealed === undefined || found.length === 0) return found;
   // The body is invalid. The issues show nothing if they follow from the sent and the visible fields alone.
   const unseen = Object.entries({ ...resource.concealed, ...resource.fields }).flatMap(([name, field]) =>
-    field.allowed?.read === false && !(field.allowed.write && Object.hasOwn(body, name)) ? [name] : [],
+    field.allowed?.read === false && !Object.hasOwn(body, name) ? [name] : [],
   );
   const alone = issuesWithout(resource, record, unseen);
   const isOpen =
@@ -171,7 +180,7 @@ function issuesTogether(
 
 /** Returns the name of the field to which a pointer leads. Empty for the whole body. */
 function fieldIn(pointer: string): string {
-  return /^\/([^/]*)/.exec(pointer)?.[1] ?? "";
+  return /^\/?([^/]*)/.exec(pointer)![1]!;
 }
 
 /** Returns the issues that `check` finds without these fields. Returns `Undecided` if it reads one of them. */
@@ -183,7 +192,7 @@ function issuesWithout(
   const readNames: string[] = [];
   const record = { ...known };
   for (const name of unseen) {
-    if (name === "id" || name === resource.parentColumn) continue;
+    if (name === "id") continue;
     const get = (): never => {
       readNames.push(name);
       throw new TypeError(`${resource.path}: ${name} is hidden from this caller.`);
