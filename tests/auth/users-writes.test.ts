@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
 
 test("lets administrators see and change all users, and other callers only themselves", async (t) => {

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Permission } from "../../src/door/auth.ts";
+import { consolePages } from "../../src/door/features.ts";
+import { csv } from "../../src/door/http.ts";
 import { administrator, anyone, defineResource, integer, mount, reference, text } from "../../src/door/index.ts";
 import { olderShape, type Resource } from "../../src/door/resources.ts";
 import { ownService, type Own } from "../harness/own-service.ts";
@@ -123,5 +125,47 @@ test("ends a page at the same record for every length of hidden values", async (
     }
     assert.equal(counts[0], counts[1], path);
     assert.equal(counts[0]! < 100, isShort, path);
+  }
+});
+
+test("shows the visible fields of an empty list, in forms, and in the names of related records", async (t) => {
+  const team = defineResource({
+    name: "team",
+    fields: {
+      name: text({ maxLength: 40, optional: true, read: administrator }),
+      motto: text({ optional: true, ...both }),
+    },
+    labelField: "name",
+  });
+  const project = defineResource({ name: "project", fields: { title, team_id: reference(team, { optional: true }) } });
+  const open = defineResource({ name: "club", fields: { name: title } });
+  const member = defineResource({ name: "member", fields: { title, club_id: reference(open) } });
+  const { ask, get } = await ownService(t, {
+    mounts: [team, project, open, member].map((each) => mount(each as unknown as Resource, { permission: anyone })),
+    features: [consolePages({ title: "Teams" })],
+    formats: [csv({ formulas: "exact" })],
+  });
+  const list = async (as: string) => (await get("/teams", { as, headers: { accept: "text/csv" } })).text.trim();
+  assert.deepEqual([await list("ada"), await list("root")], ["id", "id,name,motto"]);
+  for (const [path, body] of [
+    ["/teams", { name: "Lions" }],
+    ["/projects", { title: "one", team_id: 1 }],
+    ["/clubs", { name: "Bears" }],
+    ["/members", { title: "two", club_id: 1 }],
+  ] as const)
+    assert.equal((await ask("POST", path, { as: "root", body })).status, 201);
+  const page = async (as: string, path: string) => (await get(path, { as, headers: { accept: "text/html" } })).text;
+  for (const path of ["/projects", "/projects/1"]) {
+    assert.match(await page("root", path), /Lions/, path);
+    assert.doesNotMatch(await page("ada", path), /Lions/, path);
+  }
+  for (const as of ["ada", "root"]) assert.match(await page(as, "/members"), /Bears/, as);
+  for (const [as, hasMotto] of [
+    ["ada", false],
+    ["root", true],
+  ] as const) {
+    const forms = (await page(as, "/teams")) + (await page(as, "/teams?form=new"));
+    assert.match(forms, /name="name"/, as);
+    assert.equal(/name="motto"/.test(forms), hasMotto, as);
   }
 });

@@ -14,11 +14,13 @@ const book = defineResource({
     rank: integer({ default: 1, write: administrator }),
     stock: integer({ default: 0, readOnly: true }),
   },
+  check: ({ price, cost }) =>
+    (price ?? 0) + (cost ?? 0) > 50 ? [{ pointer: "/cost", code: "too_large", detail: "At most 50 together." }] : [],
   filters: { title: ["eq"], price: ["eq"], cost: ["eq"], rank: ["eq", "in"] },
 });
 
 async function startBooks(t: TestContext): Promise<Own> {
-  const books = mount(book, { permission: anyone });
+  const books = mount(book, { permission: anyone, arrays: true });
   const converted = { as: text({ maxLength: 9 }), show: String, read: Number } as const;
   const mounts = [
     books,
@@ -94,6 +96,21 @@ test("moves no tag of an older shape without the ruled fields, if only a hidden 
   assert.notEqual(await tagFor("root"), whole);
   assert.equal((await ask("PATCH", "/books/1", { as: "root", body: { rank: 9 } })).status, 200);
   assert.notEqual(await tagFor("ada"), before, "ada may read the rank in the newer shape");
+  const tag = await tagFor("ada");
+  const body = [{ id: 1, name: "two", if_match: tag }];
+  assert.equal((await ask("PATCH", "/v1/books", { as: "ada", body })).status, 200);
+  assert.equal((await ask("PATCH", "/v1/books", { as: "ada", body })).status, 412);
+});
+
+test("checks a whole record that is written in an older shape, and names no hidden field", async (t) => {
+  const { ask } = await startBooks(t);
+  const charge = (as: string) => ask("PATCH", "/v2/books/1", { as, body: { charge: "49" } });
+
+  const hidden = await charge("ada");
+  assert.deepEqual([hidden.status, hidden.json.code, hidden.json.errors], [409, "conflict", undefined]);
+  const known = await charge("root");
+  assert.deepEqual([known.status, known.json.errors?.[0].pointer], [400, "/charge"]);
+  assert.equal((await ask("PATCH", "/v2/books/1", { as: "ada", body: { charge: "48" } })).status, 200);
 });
 
 test("computes no field for a caller who may not read it, under any name", async (t) => {

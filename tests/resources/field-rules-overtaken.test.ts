@@ -92,12 +92,14 @@ test("tries a write again if another request changes its record, unless the call
       }
 });
 
-test("tries an action that the database refuses only once", async (t) => {
+test("tries a write that the database refuses only once", async (t) => {
   const { ask, called } = await startOvertaken(t);
   assert.equal((await ask("POST", "/tasks", { as: "root", body: { title: "new" } })).status, 201);
   for (const as of ["ada", "root"]) {
     called.count = 0;
     const { status, json } = await ask("POST", "/tasks/1/assign", { as, body: { team_id: 9 } });
     assert.deepEqual([status, json.errors?.[0].pointer, called.count], [400, "/team_id", 1], as);
+    const array = await ask("PATCH", "/tasks", { as, body: [{ id: 1, team_id: 9 }] });
+    assert.deepEqual([array.status, array.json.errors?.[0].pointer], [400, "/0/team_id"], as);
   }
 });

@@ -225,3 +225,71 @@ test("answers a request like the first one if a second one with the same key ove
   }
   assert.equal((await ask("GET", "/tasks", { as: "root" })).json.length, 1);
 });
+
+test("shows a repeat nothing of a record within a record that its caller may not read any more", async (t) => {
+  const mine = anyOf(owner("owner_id"), administrator);
+  const project = defineResource({ name: "project", fields: { title, owner_id: integer({ default: caller }) } });
+  const note = defineResource({ name: "note", within: project, fields: { title } });
+  const { ask, repeatable } = await startRepeats(t, [
+    mount(project, { permission: mine }),
+    mount(note, { permission: anyone }),
+  ]);
+  assert.equal((await ask("POST", "/projects", { as: "ada", body: { title: "x" } })).status, 201);
+  const send = async () => {
+    const options = { as: "ada", ...repeatable("within", { title: "y" }) };
+    const { status, text: body } = await ask("POST", "/projects/1/notes", options);
+    return [status, body];
+  };
+  const shown = [201, '{"id":1,"title":"y"}'];
+  assert.deepEqual([await send(), await send()], [shown, shown]);
+
+  assert.equal((await ask("PATCH", "/projects/1", { as: "root", body: { owner_id: 3 } })).status, 200);
+  assert.deepEqual(await send(), [201, ""]);
+  assert.equal((await ask("DELETE", "/projects/1/notes/1", { as: "root" })).status, 204);
+  assert.deepEqual(await send(), [201, ""]);
+  assert.equal((await ask("PATCH", "/projects/1", { as: "root", body: { owner_id: 2 } })).status, 200);
+  assert.deepEqual(await send(), shown, "the stored record, as for a record that is within none");
+});
+
+test("shows a repeat no record whose stored copy was erased, or is too long and old", async (t) => {
+  const note = defineResource({
+    name: "note",
+    fields: { title, memo: text({ optional: true, maxLength: 50_000, read: administrator }) },
+  });
+  const person = defineResource({ name: "person", fields: { title } });
+  const mounts = [
+    mount(note, {
+      permission: authenticated,
+      arrays: true,
+      beforeWrite: () => ({ values: { memo: "y".repeat(50_000) } }),
+    }),
+    mount(person, {
+      permission: authenticated,
+      personal: true,
+      beforeWrite: ({ kind, id, collection }) =>
+        kind === "delete" ? { changes: [{ kind: "forget", collection, key: id, caller: "" }] } : {},
+    }),
+  ];
+  const { ask, repeatable } = await startRepeats(t, mounts);
+  const titles = [...Array(25)].map((_, at) => ({ title: `n${at}` }));
+  const arrays = [
+    ["POST", titles],
+    ["PATCH", titles.map((each, at) => ({ id: at + 1, ...each }))],
+  ] as const;
+  for (const [method, body] of arrays) {
+    const send = () => ask(method, "/notes", { as: "ada", ...repeatable(`long-${method}`, body) });
+    const first = await send();
+    assert.ok(first.status < 300, first.text.slice(0, 300));
+    assert.equal((await send()).text, first.text, method);
+    assert.equal((await ask("PATCH", "/notes/3", { as: "root", body: { title: "later" } })).status, 200);
+    const late = await send();
+    assert.deepEqual([late.status, late.text], [method === "POST" ? 201 : 204, ""], method);
+  }
+
+  assert.equal((await ask("POST", "/persons", { as: "ada", body: { title: "x" } })).status, 201);
+  const send = () => ask("PATCH", "/persons/1", { as: "ada", ...repeatable("person", { title: "y" }) });
+  assert.deepEqual([(await send()).status, (await send()).json], [200, { id: 1, title: "y" }]);
+  assert.equal((await ask("DELETE", "/persons/1", { as: "ada" })).status, 204);
+  const erased = await send();
+  assert.deepEqual([erased.status, erased.text], [204, ""]);
+});

@@ -101,6 +101,31 @@ test("answers 404 for every row within a parent that the caller may not read", a
   }
 });
 
+test("judges the rows of an array by their ids, and the records that a change results in", async (t) => {
+  const notFirst: Permission = {
+    name: "not the first",
+    decide: ({ params }) => (params["id"] === 1 ? "deny" : "allow"),
+  };
+  const named = (name: string) => defineResource({ name, fields: { title, owner_id: integer() } });
+  const open = { list: anyone, read: anyone, create: authenticated };
+  const mounts = [
+    mount(named("book"), { permission: { ...open, update: notFirst }, arrays: true }),
+    mount(named("note"), { permission: { ...open, update: mine }, arrays: true }),
+  ];
+  const { ask, get } = await ownService(t, { mounts });
+  for (const path of ["/books", "/books", "/notes", "/notes"])
+    assert.equal((await ask("POST", path, { as: "ada", body: { title: "x", owner_id: 2 } })).status, 201);
+  for (const [path, body, status] of [
+    ["/books", [{ id: 1, title: "y" }], 403],
+    ["/books", [{ id: 9, title: "y" }], 404],
+    ["/books", [{ id: 2, title: "y" }], 200],
+    ["/notes", [{ id: 1, owner_id: 3 }], 403],
+    ["/notes", [{ id: 1, title: "y" }], 200],
+  ] as const)
+    assert.equal((await ask("PATCH", path, { as: "ada", body })).status, status, JSON.stringify([path, body]));
+  assert.equal((await get("/notes/1", { as: "ada" })).json.owner_id, 2);
+});
+
 test("answers 404 for a row that another request makes, or gives to the caller, while its refusal is decided", async (t) => {
   const inner = await emptyStore();
   let isMissed = false;

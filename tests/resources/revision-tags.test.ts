@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test, { type TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { anyone, createService, defineResource, mount, Secret, text, type Service } from "../../src/door/index.ts";
 import { tagFormsCollection } from "../../src/http/request/revision-tags.ts";
 import { sharedDatabase } from "../harness/test-store.ts";

@@ -4,6 +4,8 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     "The check narrows a type. The members behind it have the same value without it.",
     [
       'src/http/mount/seen-by.ts isOwnRequest: only !== null && "operator" in only => only !== null',
+      'src/http/declarations/action.ts contradictions: typeof answer === "string" => false',
+      'src/resource/draft.ts issuesTogether: !("hiddenField" in alone) && alone.length > 0 => alone.length > 0',
       'src/resource/record-labels.ts isLine: "multiline" in options && options.multiline === true => options.multiline === true',
     ],
   ],
@@ -14,6 +16,47 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       "src/store/sql/existing/settle.ts settledAs: set === undefined => false",
       "src/store/sql/writes/refusals.ts findRefusal: broken.columns === undefined => false",
       "src/store/sqlite/writes/conflicts.ts takenBy: set === undefined => false",
+    ],
+  ],
+  [
+    "It saves a look at the rules: the view of a mount without rules is the mount itself.",
+    ["src/http/mount/endpoints.ts buildEndpoints: collectRules(mount).length > 0 => true"],
+  ],
+  [
+    "It saves the check of each found row: a word without columns is searched in all of them.",
+    [
+      "src/http/mount/reads/searching.ts findSearchedColumns: search.length === collection.columns.filter(isSearched).length => false",
+      "src/http/mount/reads/searching.ts findSearchedColumns: isSearched => () => false",
+      "src/http/mount/reads/searching.ts findSearchedColumns: isSearched => () => true",
+    ],
+  ],
+  [
+    "It saves reading rows and columns: a caller who may change a row is not refused, a row that a caller may neither change nor read is not used, and no tag needs the columns.",
+    [
+      'src/http/mount/writes/patch-targets.ts findKnown: decisions[at] === "allow" => false',
+      'src/http/mount/writes/patch-targets.ts findKnown: decisions[at] === "deny" && readings[at] === "deny" => false',
+      "src/http/mount/writes/patch-targets.ts findKnown: hidesValues(mount) => true",
+    ],
+  ],
+  [
+    "The length of the columns only decides how many rows are read at once.",
+    ["src/http/mount/writes/patch-targets.ts findKnown: newer ?? mount => mount (2)"],
+  ],
+  [
+    "It saves a query: no permission narrows the rows, and there is no parent.",
+    ["src/http/mount/writes/replaying.ts mayReadNow: narrowed.size === 0 && mount.parent === null => false"],
+  ],
+  [
+    "It saves an attempt: a write that is tried again checks its preconditions again.",
+    [
+      'src/http/mount/writes/committing.ts isMaybeUnseen: outcome.kind === "stale" && (mount.noted !== undefined || hidesValues(mount)) => outcome.kind === "stale"',
+      "src/http/mount/writes/updating-all.ts attempt: !isMeant && isOvertaken(outcome, exchange) => isOvertaken(outcome, exchange)",
+    ],
+  ],
+  [
+    "The result of `formatInstant` is valid for every kind of time.",
+    [
+      "src/resource/draft.ts makeValue: options.writeOnly === true || make === formatInstant => options.writeOnly === true",
     ],
   ],
   [

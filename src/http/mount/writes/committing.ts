@@ -202,7 +202,7 @@ export async function withAlongside(
     const { resource } = withAllFields(of.newer ?? of);
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, deletedWith: null, cause };
-    for (const each of [write, ...deletedWith(of.newer ?? of, write, before)])
+    for (const each of [write, ...deletedWith(of, write, before)])
       for (const changesFor of alongside) more.push(...atOnce(changesFor(each), "alongside"));
   });
   return { ...guarded, changes: [...guarded.changes, ...more] };

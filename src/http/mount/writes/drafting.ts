@@ -84,7 +84,7 @@ export function parseRecordDraft(mount: ServedMount, context: Context, whole: un
     partial,
     ...complete,
     ...hiddenMembers,
-    ...(record === null ? { given: older.defaults } : {}),
+    given: older.defaults,
   };
   return withOlderNames(mount, () =>
     parseDraft(newer.resource, context, made, target, (name) => olderName(older, name)),

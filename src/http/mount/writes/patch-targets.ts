@@ -33,7 +33,7 @@ export async function findKnown(
   patches: readonly Patch[],
   octets: ReadOctets,
 ): Promise<readonly PatchTarget[]> {
-  const { collection, resource, newer, noted } = mount;
+  const { collection, resource, newer } = mount;
   const decisions = await inOrder(patches, async ({ id }) => decisionOn(mount, exchange, "update", id));
   // Only a caller who may not change every record can meet one that may only be read.
   const readings = await inOrder(patches, async ({ id }, at) =>
@@ -43,7 +43,7 @@ export async function findKnown(
     typeof each === "string" ? [] : collectColumns(each.only),
   );
   const needed = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...narrowed];
-  const tagged = noted !== undefined || hidesValues(mount) ? (newer ?? mount).sources : [];
+  const tagged = hidesValues(mount) ? (newer ?? mount).sources : [];
   const columns = [...new Set(["id", ...needed, ...tagged])];
   const longest = longestOfColumns(withAllFields(newer ?? mount).resource, columns);
   const ids = patches.flatMap(({ id }, at) => (decisions[at] === "deny" && readings[at] === "deny" ? [] : [id]));
