@@ -2,6 +2,7 @@ import type { Action, Permission } from "../../access/permission/contract.ts";
 import { factsOf, type MemberFacts } from "../../access/permission/facts.ts";
 import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { findReferencedTable } from "../../resource/tables/references.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { State } from "../content/state.ts";
@@ -15,6 +16,8 @@ export interface Question {
   readonly params: Readonly<Record<string, number | string>>;
   /** The row. Null if the action has none. */
   readonly row: StoredRecord | null;
+  /** The table of the row. */
+  readonly table: string;
   readonly state: State;
   readonly now: number;
 }
@@ -67,8 +70,11 @@ export function allows(permission: Permission<string>, question: Question): bool
   }
 }
 
-function isMember({ memberships, user, group, on, where }: MemberFacts, { identity, row, state }: Question): boolean {
-  const wanted = row?.[on] ?? null;
+function isMember(
+  { memberships, user, group, on, where }: MemberFacts,
+  { identity, row, state, table }: Question,
+): boolean {
+  const wanted = row?.[on ?? groupColumn(memberships, group, table)] ?? null;
   if (identity === null || wanted === null) return false;
   return rowsOf(state, memberships).some(
     (membership) =>
@@ -93,10 +99,21 @@ function rowsOf(state: State, resource: Resource): readonly StoredRecord[] {
   return [...(state.get(buildTableName(resource))?.values() ?? [])];
 }
 
-function asksCustom(permission: Permission<string>, { identity, action, params, row, state, now }: Question): boolean {
+function asksCustom(
+  permission: Permission<string>,
+  { identity, action, params, row, state, now, table }: Question,
+): boolean {
   const decision = permission.decide({ identity, action, params, now });
   if (decision === "allow") return true;
   if (typeof decision !== "object" || decision === null || !("only" in decision)) return false;
   if (row === null) return true;
-  return rowMatches(row, decision.only, (resource) => state.get(buildTableName(resource)) ?? new Map());
+  return rowMatches(row, decision.only, {
+    rows: (resource) => state.get(buildTableName(resource)) ?? new Map(),
+    column: (resource, select) => groupColumn(resource, select, table),
+  });
+}
+
+/** Returns the column of a table that holds the group: `id` for the groups themselves. */
+function groupColumn(memberships: Resource, group: string, table: string): string {
+  return findReferencedTable(memberships, group) === table ? "id" : group;
 }

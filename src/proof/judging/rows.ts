@@ -3,19 +3,23 @@ import type { Resource } from "../../resource/resource.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { TableRows } from "../content/state.ts";
 
-/** Returns the rows of memberships. */
-export type FindMemberships = (resource: Resource) => TableRows;
+/** Finds the rows of memberships, and the column that is compared with theirs. */
+export interface MembershipLookup {
+  rows(resource: Resource): TableRows;
+  /** Returns the column of the narrowed table, if the condition names none. */
+  column(resource: Resource, select: string): string;
+}
 
 /** Returns true if a row matches the condition of a custom permission. */
-export function rowMatches(row: StoredRecord, where: AllowedRows, memberships: FindMemberships): boolean {
+export function rowMatches(row: StoredRecord, where: AllowedRows, memberships: MembershipLookup): boolean {
   if ("all" in where) return where.all.every((each) => rowMatches(row, each, memberships));
   if ("any" in where) return where.any.some((each) => rowMatches(row, each, memberships));
   if ("not" in where) return !rowMatches(row, where.not, memberships);
   if ("memberships" in where)
-    return [...memberships(where.memberships).values()].some(
+    return [...memberships.rows(where.memberships).values()].some(
       (membership) =>
         membership[where.select] !== null &&
-        membership[where.select] === row[where.column] &&
+        membership[where.select] === row[where.column ?? memberships.column(where.memberships, where.select)] &&
         rowMatches(membership, where.where, memberships),
     );
   const value = row[where.column] ?? null;

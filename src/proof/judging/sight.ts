@@ -43,7 +43,8 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
   const isAllowed = (action: ResourceAction, mount: ServedMount, row: StoredRecord): boolean => {
     const permission = mount.permissions[action];
     if (permission === undefined) return false;
-    return allows(permission, { identity, action, params: paramsOf(mount, row, state), row, state, now });
+    const table = mount.collection.name;
+    return allows(permission, { identity, action, params: paramsOf(mount, row, state), row, table, state, now });
   };
 
   const parentOf = ({ parent, resource }: ServedMount, row: StoredRecord): StoredRecord | null =>
@@ -61,7 +62,8 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
   const rules = new Map<FieldRule, boolean>();
   const ruleAllows = (rule: FieldRule): boolean => {
     const known =
-      rules.get(rule) ?? allows(permissionOf(rule), { identity, action: "read", params: {}, row: null, state, now });
+      rules.get(rule) ??
+      allows(permissionOf(rule), { identity, action: "read", params: {}, row: null, table: "", state, now });
     rules.set(rule, known);
     return known;
   };

@@ -1,5 +1,5 @@
-import { findReferencedTable } from "../../http/declarations/memberships.ts";
 import type { ServedMount } from "../../http/declarations/mount.ts";
+import { findReferencedTable } from "../../resource/tables/references.ts";
 import type { Marks } from "../content/marks.ts";
 import { inOrderOfReferences } from "../content/restore.ts";
 import type { ValueSource } from "../content/values.ts";

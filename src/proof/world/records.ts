@@ -1,7 +1,7 @@
 import { buildLinkChanges } from "../../http/declarations/links.ts";
-import { findReferencedTable } from "../../http/declarations/memberships.ts";
 import type { ServedMount } from "../../http/declarations/mount.ts";
 import { isStored } from "../../resource/declaration/field.ts";
+import { findReferencedTable } from "../../resource/tables/references.ts";
 import type { Change, Key, Store, Value, WrittenValues } from "../../store/store.ts";
 import type { Marks } from "../content/marks.ts";
 import type { ValueSource } from "../content/values.ts";
