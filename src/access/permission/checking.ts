@@ -41,6 +41,7 @@ const someShares: ValueCheck = (value) =>
 
 const permissionMembers: Checks & Readonly<Record<keyof Permission, ValueCheck>> = {
   name: text,
+  description: optional(text),
   narrows: optional(buildListCheck(...everyAction)),
   columns: optional(texts),
   userIds: optional(texts),

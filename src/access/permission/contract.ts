@@ -75,6 +75,8 @@ export type RowsDecision = "allow" | "deny" | { readonly only: Narrowing };
  */
 export interface Permission<C extends string = never, U extends string = string extends C ? string : never> {
   readonly name: string;
+  /** Says in a few words whom the permission allows, for `permissions.lock`. Default: the name. */
+  readonly description?: string;
   /**
    * The actions for which the permission may answer with rows. Default: none. Only mounted resources can apply rows. If
    * the permission of a custom endpoint narrows its action, the service does not start.

@@ -160,6 +160,7 @@ export function confirmed(options: { readonly within: number; readonly level?: 1
   const { within, level = 1 } = options;
   return made({
     name: `confirmed within ${within} s at level ${level}`,
+    description: `they confirmed within ${within} s${level === 2 ? " with a second factor" : ""}`,
     problems: ["confirmation_required"],
     decide({ identity, now }) {
       if (identity?.proofs === undefined || identity.actor !== undefined) return "deny";

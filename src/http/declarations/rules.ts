@@ -11,11 +11,15 @@ export function permissionOf(rule: FieldRule): Permission {
   return rule as unknown as Permission;
 }
 
-/**
- * The rules that hold only for the records of others, each with the rule for the caller's own record. Null: the caller
- * may read and send the field there.
- */
-const exempting = new WeakMap<FieldRule, FieldRule | null>();
+/** A rule that holds only for the records of others. */
+export interface Exemption {
+  /** The rule for the records of others. */
+  readonly rule: FieldRule;
+  /** The rule for the caller's own record. Null: the caller may read and send the field there. */
+  readonly own: FieldRule | null;
+}
+
+const exempting = new WeakMap<FieldRule, Exemption>();
 /** The rules that `exempt` has made, so that one permission of several fields stays one rule. */
 const exempted = new WeakMap<FieldRule, Map<FieldRule | null, FieldRule>>();
 
@@ -28,8 +32,13 @@ export function exempt(rule: FieldRule, own: FieldRule | null): FieldRule {
   exempted.set(rule, copies);
   const copy = copies.get(own) ?? Object.freeze(made({ ...permissionOf(rule) }));
   copies.set(own, copy);
-  exempting.set(copy, own);
+  exempting.set(copy, { rule, own });
   return copy;
+}
+
+/** Returns the parts of a rule that `exempt` has made. Returns null for any other rule. */
+export function exemptionOf(rule: FieldRule): Exemption | null {
+  return exempting.get(rule) ?? null;
 }
 
 /** The record of a request: the caller's own, a new one, or any other. */
@@ -42,8 +51,8 @@ export interface ExemptPlace {
 
 /** Returns true if a rule does not hold for a request to a user's own record, or for a new record. */
 export function isExempt(rule: FieldRule, { isOwn, isNew, allows }: ExemptPlace): boolean {
-  const own = exempting.get(rule);
-  return own !== undefined && (isNew || (isOwn && (own === null || allows(own))));
+  const found = exempting.get(rule);
+  return found !== undefined && (isNew || (isOwn && (found.own === null || allows(found.own))));
 }
 
 /** Returns the different rules of the fields of a resource. */

@@ -62,6 +62,7 @@ export function mountUsers(parts: AccountsParts, own: OwnUserFields): UsersMount
 /** Allows callers without a credential. */
 const unknownCaller: Permission = made({
   name: "unknown caller",
+  description: "they are not logged in",
   decide: ({ identity }) => (identity === null ? "allow" : "deny"),
 });
 

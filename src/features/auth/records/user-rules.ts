@@ -1,3 +1,4 @@
+import { stateFacts } from "../../../access/permission/facts.ts";
 import { administrator, allOf } from "../../../access/permission/permission.ts";
 import { made } from "../../../core/copy.ts";
 import { exempt, permissionOf } from "../../../http/declarations/rules.ts";
@@ -18,7 +19,10 @@ const ofLogins = ["password", "current_password", "end_keys", "invite"] as const
 type RuledFields = Readonly<Record<RuledUserField, Field> & Partial<Record<(typeof ofLogins)[number], Field>>>;
 
 /** The rule to send a part of a login: only administrators send those of others. */
-const ofOthers = exempt(made({ ...administrator, name: "administrators, and users for themselves" }), null);
+const ofOthers = exempt(
+  stateFacts(made({ ...administrator, name: "administrators, and users for themselves" }), { kind: "administrator" }),
+  null,
+);
 
 /**
  * Returns the fields of users with their rules. With `isShared`, callers other than administrators may change users.

@@ -141,9 +141,18 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
     scans: true,
   });
   const isShared = (permissions.replace ?? permissions.update) !== undefined;
-  return Object.freeze(
+  const users = Object.freeze(
     markWithParts({ ...resource, fields: Object.freeze(putRules(resource.fields, rules, isShared)) }),
   );
+  administeredFields.set(users, own.administered ?? []);
+  return users;
+}
+
+const administeredFields = new WeakMap<object, readonly string[]>();
+
+/** Returns the fields of users that only administrators set. Empty for any other resource. */
+export function findAdministered(resource: object): readonly string[] {
+  return administeredFields.get(resource) ?? [];
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Identity } from "../../../core/identity.ts";
 /** Denies an administrator who acts for a user. */
 export const notActing: Permission = made({
   name: "not acting",
+  description: "no administrator acts for the user",
   decide: ({ identity }) => (identity?.actor === undefined ? "allow" : "deny"),
 });
 
@@ -30,6 +31,7 @@ export function mayChangeLogins({ role, scopes, keyId }: Identity): boolean {
 /** Allows a key with the scope for logins, but not for its own user, because it could extend its own rights. */
 const keyForOthers: Permission = made({
   name: "key for the logins of others",
+  description: `the credential is a key with the scope ${CREDENTIALS_SCOPE} and the user is another one`,
   decide: ({ identity, params }) =>
     identity !== null && mayChangeLogins(identity) && params["id"] !== identity.id ? "allow" : "deny",
 });
@@ -38,7 +40,7 @@ const keyForOthers: Permission = made({
  * Like `ownRecord`, but denies a credential with limited scopes, because it could extend its own rights. Allows a key
  * for the logins of others.
  */
-export const ownRecordUnlimited = allOf(anyOf(unlimited, keyForOthers), ownRecord);
+export const ownRecordUnlimited = anyOf(allOf(unlimited, ownRecord), allOf(keyForOthers, administrator));
 
 /** Like `ownRecordUnlimited`, with another permission in place of `ownRecord`. */
 export function changingUsers(permission: Permission<string>): Permission<string> {
@@ -63,4 +65,4 @@ export const ownOrAny = allOf(notActing, ownRecord);
 export const ownOrAnyUnlimited = allOf(unlimited, ownOrAny);
 
 /** Like `ownOrAnyUnlimited`, but allows a key for the logins of others. Used for changes of an account. */
-export const changesAccount = allOf(anyOf(unlimited, keyForOthers), ownOrAny);
+export const changesAccount = anyOf(ownOrAnyUnlimited, allOf(notActing, keyForOthers, administrator));
