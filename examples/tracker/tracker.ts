@@ -50,6 +50,7 @@ export const mounts = [
       delete: anyOf(leader, owner("user_id")), // members may leave
     },
     expand: { user: "user_id" },
+    invitations: true, // needs mail
   }),
   mount(tasks, { permission: member, expand: { project: "project_id" } }),
 ];

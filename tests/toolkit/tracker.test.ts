@@ -6,7 +6,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
+import type { Permission } from "../../src/door/auth.ts";
+import type { Mount } from "../../src/door/resources.ts";
 import { assertProblem, testLatchkey, type Asker, type TestReply } from "../../src/testing/testing.ts";
+import { basicHeader, serve, withMail } from "../harness/serve.ts";
 
 const folder = path.join(import.meta.dirname, "../../examples/tracker");
 const names = ["ann", "ben", "tom", "root", "eve"] as const;
@@ -14,7 +17,7 @@ const names = ["ann", "ben", "tom", "root", "eve"] as const;
 /** The tracker with a project of ann (owner), ben (member) and tom (member and treasurer), and eve outside. */
 async function start(t: TestContext) {
   const { default: config } = await import("../../examples/tracker/latchkey.config.ts");
-  const api = await testLatchkey(config);
+  const api = await testLatchkey(config, { environment: withMail });
   t.after(() => api.close());
   const users = {
     ann: await api.user(),
@@ -111,4 +114,54 @@ test("keeps titles of tasks apart in a project, and one membership for each user
   assertProblem(await ann.post("/tasks", { project_id: 1, title: "Buy slate" }), 409, "taken");
   assertProblem(await ann.post("/projects/1/members", { user_id: users.ben.id }), 409, "taken");
   assertProblem(await root.delete(`/users/${users.ben.id}`), 409, "referenced");
+});
+
+test("lets the owner of a project invite a stranger by mail, who then sees the names of the team", async (t) => {
+  const { default: config } = await import("../../examples/tracker/latchkey.config.ts");
+  const api = await serve(t, { settings: { ...withMail, LATCHKEY_SCHEMES: "basic" }, config });
+  const ann = await api.user("ann");
+  const ben = await api.user("ben");
+  assert.equal((await api.post("/projects", { name: "Roof" }, ann.headers)).status, 201);
+
+  const refused = await api.post("/projects/1/members/invitations", { email: "dan@example.com" }, ben.headers);
+  const sent = await api.post(
+    "/projects/1/members/invitations",
+    { email: "dan@example.com", role: "owner" },
+    ann.headers,
+  );
+  const [mail] = await api.mails();
+  const token = /[?#&]token=([\w.-]+)/.exec(mail!.text)![1]!;
+  const accepted = await api.post("/api/invitations/accept/", { token, name: "Dan", password: ann.password });
+
+  assert.deepEqual([refused.status, sent.status, mail!.to], [404, 202, "dan@example.com"]);
+  assert.deepEqual([accepted.status, accepted.json.role], [201, "owner"], accepted.text);
+  const headers = basicHeader("dan@example.com", ann.password);
+  const shown = await api.get("/projects/1/members?expand=user", headers);
+  assert.deepEqual(
+    shown.json.map(({ user }: { user: { name: string } }) => user.name),
+    ["ann", "Dan"],
+  );
+});
+
+test("declares the same projects and members as the template of npm create", async () => {
+  const template = await import("../../create/teams/resources/projects.ts");
+  const { mounts, users } = await import("../../examples/tracker/tracker.ts");
+  const named = (permissions: object): readonly unknown[] =>
+    Object.entries(permissions as Readonly<Record<string, Permission<string>>>).map(([action, { name }]) => [
+      action,
+      name,
+    ]);
+  const describe = ({ resource, permissions, founder, expand }: Mount) => ({
+    fields: Object.keys(resource.fields).filter((name) => name !== "budget"),
+    unique: resource.unique,
+    permissions: named(permissions),
+    founder: founder === null ? null : [founder.values, founder.keep],
+    expand,
+  });
+  const [projects, members] = mounts;
+
+  assert.deepEqual(describe(template.mountedProjects as Mount), describe(projects as Mount));
+  assert.deepEqual(describe(template.mountedMembers as Mount), describe(members as Mount));
+  assert.deepEqual(named(template.users.permissions!), named(users.permissions!));
+  assert.deepEqual(Object.keys(template.users.rules!), Object.keys(users.rules!));
 });
