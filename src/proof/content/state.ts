@@ -49,3 +49,15 @@ export function withTables(state: State, tables: State): State {
 export function findRow(state: State, table: string, id: unknown): StoredRecord | null {
   return state.get(table)?.get(id as Key) ?? null;
 }
+
+/** Returns the state after changes. */
+export function applyChanges(state: State, changes: readonly RowChange[]): State {
+  const tables = new Map<string, Map<Key, StoredRecord>>();
+  for (const { collection, id, after } of changes) {
+    const rows = tables.get(collection.name) ?? new Map(state.get(collection.name));
+    tables.set(collection.name, rows);
+    if (after === null) rows.delete(id);
+    else rows.set(id, after);
+  }
+  return withTables(state, tables);
+}

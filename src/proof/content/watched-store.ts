@@ -1,13 +1,15 @@
 import type { Collection, Store } from "../../store/store.ts";
 
-/** A store that remembers its tables, and the tables that were written since the last look. */
+/** A store that remembers its tables, and the tables that were written since `clear`. */
 export interface WatchedStore {
   /** Wraps the store of a service. */
   wrap(store: Store): Store;
   /** The tables of the service. Empty before the service opens its store. */
   readonly collections: () => readonly Collection[];
-  /** Returns the tables whose rows may have changed since the last call, with those that cascade from them. */
-  takeTouched(): readonly Collection[];
+  /** Returns the tables whose rows may have changed, with those that cascade from them. */
+  touched(): readonly Collection[];
+  /** Forgets the changes so far. */
+  clear(): void;
 }
 
 /** Makes a watch for one store. */
@@ -27,9 +29,9 @@ export function watchStore(): WatchedStore {
       },
     }),
     collections: () => all,
-    takeTouched() {
+    clear: () => touched.clear(),
+    touched() {
       const names = withCascades(touched, all);
-      touched.clear();
       return all.filter(({ name }) => names.has(name));
     },
   };

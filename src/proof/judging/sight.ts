@@ -15,8 +15,8 @@ export interface Sight {
   mayRead(mount: ServedMount, row: StoredRecord): boolean;
   /** As `mayRead`, without the limits of the scopes of its credential. */
   mayReadUnlimited(mount: ServedMount, row: StoredRecord): boolean;
-  /** Returns true if the value is the caller's own name or address, which it always learns. */
-  isOwnName(mount: ServedMount, field: string, row: StoredRecord): boolean;
+  /** Returns true if the row is the caller's own user. Logins and the entry point show it, whatever the scopes are. */
+  isOwn(mount: ServedMount, row: StoredRecord): boolean;
   /** Returns true if the rule of the field lets the caller read it in this row. */
   mayReadField(mount: ServedMount, field: string, row: StoredRecord): boolean;
   /** Returns true if the rule of the field lets the caller send it. */
@@ -82,8 +82,7 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
       isAllowed(action, mount, row) &&
       mayReach(mount, row),
     mayRead: (mount, row) => scopeLets("read") && mayReadUnlimited(mount, row),
-    isOwnName: (mount, field, row) =>
-      mount.collection.name === usersTable && row["id"] === identity?.id && (field === "name" || field === "email"),
+    isOwn: (mount, row) => mount.collection.name === usersTable && row["id"] === identity?.id,
     mayReadField(mount, name, row) {
       const field = mount.resource.fields[name];
       return field === undefined || (field.options.writeOnly !== true && passes(field.options.read, mount, row));

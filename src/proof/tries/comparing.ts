@@ -91,7 +91,12 @@ function collectHidden(world: World, actor: Actor): readonly HiddenValue[] {
       const isHiddenRow = !sight.mayRead(mount, row);
       return Object.entries(mount.resource.fields).flatMap(([field, declared]): readonly HiddenValue[] => {
         if (!columns.has(field) || !isStored(declared) || declared.options.writeOnly === true) return [];
-        if (structure?.has(field) === true || row[field] === null || sight.isOwnName(mount, field, row)) return [];
+        if (
+          structure?.has(field) === true ||
+          row[field] === null ||
+          (sight.isOwn(mount, row) && sight.mayReadField(mount, field, row))
+        )
+          return [];
         if (!isHiddenRow && sight.mayReadField(mount, field, row)) return [];
         const few = fewValues(declared);
         const at = few === null ? 0 : few.indexOf(row[field]);

@@ -1,6 +1,7 @@
 import type { Service } from "../../composition/create-service.ts";
 import type { People } from "../../features/auth/people/people.ts";
 import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { Collection } from "../../store/store.ts";
 import { identityIn, type Actor } from "../content/actors.ts";
 import type { Marks } from "../content/marks.ts";
 import { undo } from "../content/restore.ts";
@@ -31,6 +32,8 @@ export interface World {
   readonly now: number;
   /** The columns that permissions, references and unique sets use, by table. Their values stay. */
   readonly structure: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The tables of the service. */
+  readonly collections: () => readonly Collection[];
   /** The rows of the world as they were made. */
   state(): State;
   /** Returns what a caller may see and change, in the made state or in another one. */
@@ -69,7 +72,7 @@ export async function makeWorld(open: OpenProved): Promise<World> {
     .filter(({ existing, links }) => existing === undefined && links === undefined);
   const now = service.now();
   const state = await readState(service.store, collections);
-  watch.takeTouched();
+  watch.clear();
   for (const actor of makeActors(made, service)) actorsByName.set(actor.name, actor);
   const identityFields = declared.identityFields;
   const sights = new Map<string, Sight>();
@@ -81,6 +84,11 @@ export async function makeWorld(open: OpenProved): Promise<World> {
       usersTable,
       hasScopes: true,
     });
+  const compareTouched = async (): Promise<readonly RowChange[]> => {
+    const touched = watch.touched().filter((each) => collections.includes(each));
+    if (touched.length === 0) return [];
+    return compareStates(state, withTables(state, await readState(service.store, touched)), touched);
+  };
   return {
     service,
     people,
@@ -94,6 +102,7 @@ export async function makeWorld(open: OpenProved): Promise<World> {
     identityFields,
     now,
     structure: collectStructure(served, usersTable, identityFields),
+    collections: () => collections,
     state: () => state,
     sightOf(actor, at) {
       if (at !== undefined) return see(actor, at);
@@ -102,16 +111,14 @@ export async function makeWorld(open: OpenProved): Promise<World> {
       return known;
     },
     async findChanges() {
-      const touched = watch.takeTouched().filter((each) => collections.includes(each));
-      if (touched.length === 0) return [];
-      const current = withTables(state, await readState(service.store, touched));
-      return compareStates(state, current, touched);
+      const changes = await compareTouched();
+      if (changes.length === 0) watch.clear();
+      return changes;
     },
     async undoChanges(changes) {
-      if (!(await undo(service.store, changes, collections))) return false;
-      const touched = watch.takeTouched().filter((each) => collections.includes(each));
-      const current = withTables(state, await readState(service.store, touched));
-      return compareStates(state, current, touched).length === 0;
+      const isUndone = (await undo(service.store, changes, collections)) && (await compareTouched()).length === 0;
+      watch.clear();
+      return isUndone;
     },
     takeFault: proved.takeFault,
     takeConnections: proved.takeConnections,

@@ -1,0 +1,73 @@
+import { collectFacts } from "../../access/permission/facts.ts";
+import { buildTableName } from "../../resource/tables/table.ts";
+import type { ProveRequest } from "../asking/request.ts";
+import type { RowChange, State } from "../content/state.ts";
+import { findRow } from "../content/state.ts";
+import { findGains, type Right } from "../judging/rights.ts";
+import { rowPath } from "../requests/rows.ts";
+import { collectPermissions } from "../world/plan.ts";
+import type { World } from "../world/world.ts";
+import { describeActor, nameOf, type Trial } from "./try.ts";
+
+/** Reports the rights that an actor gains by its own write: by a field of its identity, or by a membership. */
+export async function reportGains(
+  trial: Trial,
+  request: ProveRequest,
+  changes: readonly RowChange[],
+  state: State,
+): Promise<void> {
+  const { world, findings } = trial;
+  const deciding = decidingTables(world);
+  const decisive = changes.filter(({ collection }) => deciding.has(collection.name));
+  if (decisive.length === 0 || request.actor.userId === null || isOpenJoin(world, decisive)) return;
+  const gains = findGains(
+    world.mounts,
+    world.state(),
+    state,
+    world.sightOf(request.actor),
+    world.sightOf(request.actor, state),
+  ).filter(
+    ({ mount, id }) => !decisive.some((each) => each.collection.name === mount.collection.name && each.id === id),
+  );
+  const [gain] = gains;
+  if (gain === undefined) return;
+  const { collection } = decisive[0]!;
+  const changed = world.mounts.find((mount) => mount.collection.name === collection.name);
+  findings.add({
+    requests: [request, ...showing(request, gain, state)],
+    resource: changed === undefined ? collection.name : nameOf(changed),
+    field: fieldOf(decisive[0]!),
+    sentence: `${describeActor(request)} gains the right to ${gain.action} ${nameOf(gain.mount)} ${String(gain.id)} by its own write.`,
+  });
+}
+
+/** Returns the request that shows a gained right to read. */
+function showing({ actor }: ProveRequest, { action, mount, id }: Right, state: State): readonly ProveRequest[] {
+  const row = findRow(state, mount.collection.name, id);
+  if (action !== "read" || row === null || mount.permissions.read === undefined) return [];
+  return [{ actor, method: "GET", path: rowPath(mount, row, state), route: `${mount.resource.path}/{id}` }];
+}
+
+/** Returns the changed field. Null if the row is new. */
+function fieldOf({ before, after }: RowChange): string | null {
+  if (before === null || after === null) return null;
+  return Object.keys(after).find((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])) ?? null;
+}
+
+/** Returns the tables whose rows decide about rights. */
+function decidingTables(world: World): ReadonlySet<string> {
+  const facts = world.mounts.flatMap((mount) => collectPermissions(mount).flatMap(collectFacts));
+  const custom = world.mounts.flatMap((mount) =>
+    collectPermissions(mount).flatMap(({ memberships = [] }) => memberships),
+  );
+  const memberships = [...custom, ...facts.flatMap((each) => ("memberships" in each ? [each.memberships] : []))];
+  return new Set([world.usersTable, "accounts", ...memberships.map((resource) => buildTableName(resource))]);
+}
+
+/** Returns true if the change is a new membership, and the declaration says that anyone may join. */
+function isOpenJoin({ mounts }: World, decisive: readonly RowChange[]): boolean {
+  return decisive.every(
+    ({ collection, before }) =>
+      before === null && mounts.some((mount) => mount.collection.name === collection.name && mount.joins === "open"),
+  );
+}
