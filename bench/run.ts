@@ -16,6 +16,7 @@ const files: Readonly<Record<string, string>> = {
   data: "data.ts",
   rows: "rows.ts",
   backup: "backup.ts",
+  teams: "teams.ts",
 };
 
 const [first, ...rest] = process.argv.slice(2);
