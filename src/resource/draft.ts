@@ -158,8 +158,8 @@ function issuesTogether(
   { current, hidden, whole, body, storedNames }: DraftOptions & WrittenBody,
 ): readonly Issue[] | Undecided {
   const record: Record<string, unknown> = { ...(whole ?? current), ...values, ...transient };
-  if (hidden !== undefined && current !== null) {
-    const unsent = Object.keys(whole ?? current).filter(
+  if (hidden !== undefined) {
+    const unsent = Object.keys((whole ?? current)!).filter(
       (name) => !Object.hasOwn(values, name) || hidden.has(name) || storedNames.has(name),
     );
     return issuesWithout(resource, record, unsent);

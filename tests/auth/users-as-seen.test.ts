@@ -114,6 +114,35 @@ test("takes the fields of a sign-up that a caller without a credential may send"
   assert.deepEqual([made.status, made.json.name], [201, "Ben"], "a caller with a credential creates the user at once");
 });
 
+test("changes an account with a tag although its owner logs in at the same time", async (t) => {
+  const inner = await emptyStore();
+  const people = accounts(open);
+  let login: (() => Promise<unknown>) | null = null;
+  const store: Store = {
+    ...inner,
+    async write(transaction) {
+      const work = transaction.changes.some((each) => each.kind === "update" && "role" in each.values) ? login : null;
+      if (work !== null) login = null;
+      await work?.();
+      return inner.write(transaction);
+    },
+  };
+  const { ask, get, service } = await serve(t, people, [basicLogin(people), sessionLogin(people)], { store });
+  const made = await ask("POST", "/users", { name: "Root", email: "root@example.com", password });
+  assert.equal(made.status, 201);
+  const values = { role: "admin" };
+  await service.store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 2, values }] });
+  const as = basicHeader("root@example.com", password);
+  const before = await get("/users/1/account", as);
+  login = () => ask("POST", "/api/session/", { username: email, password });
+
+  const headers = { ...as, "if-match": before.headers.get("etag")! };
+  const changed = await ask("PATCH", "/users/1/account", { role: "admin" }, headers);
+
+  assert.deepEqual([changed.status, changed.json.role, login], [200, "admin", null], changed.text);
+  assert.notEqual(changed.json.last_login_at, before.json.last_login_at);
+});
+
 test("answers 404 to a login whose user is deleted before the answer", async (t) => {
   const inner = await emptyStore();
   const people = accounts(club);

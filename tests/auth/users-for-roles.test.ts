@@ -189,6 +189,19 @@ test("lets users change their own name only if the rule for sending allows them,
   assert.deepEqual([allowed.status, allowed.json.name], [200, "Lea L."]);
 });
 
+test("lets users change their own address by the rule for sending alone, and others only administrators too", async (t) => {
+  const { api, as } = await startLibrary(t, { ...library, rules: { email: { write: librarian } } });
+  const move = async (id: number, name: string) => {
+    const body = { email: `new-${name}@example.com`, current_password: password };
+    const { status, json } = await api.ask("PATCH", `/users/${id}`, body, as(name));
+    return [status, json.errors?.[0].code ?? null];
+  };
+
+  assert.deepEqual(await move(1, "ada"), [400, "read_only"]);
+  assert.deepEqual(await move(1, "lea"), [400, "read_only"]);
+  assert.deepEqual(await move(3, "lea"), [200, null]);
+});
+
 test("takes one permission of several fields of users as one rule", async (t) => {
   const start = async (count: number): Promise<Own> => {
     const names = [...Array(count)].map((_, at) => `role_${at}`);

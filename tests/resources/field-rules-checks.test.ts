@@ -93,6 +93,12 @@ test("names an issue only if the sent and the visible fields alone cause it, and
     }
 });
 
+test("takes a visible field that a complete body leaves out as known", async (t) => {
+  const { ask } = await startChecked(t);
+  const { status, json } = await ask("PUT", "/tasks/1", { as: "ada", body: { title: "by the stock" } });
+  assert.deepEqual([status, json.errors?.[0].pointer], [400, "/title"]);
+});
+
 test("decides for a caller who may not read the record, and for whom rules hide fields of it", async (t) => {
   const mine = owner("owner_id");
   const project = defineResource({ name: "project", fields: { title } });
@@ -103,8 +109,12 @@ test("decides for a caller who may not read the record, and for whom rules hide 
       title,
       owner_id: integer({ default: caller }),
       limit: integer({ default: 10, read: administrator, write: administrator }),
+      score: integer({ default: 3, readOnly: true, read: administrator }),
+      cost: integer({ default: 5, read: administrator }),
     },
     check(record) {
+      if (record.title === "by the score") return record.score > 99 ? issue("/title") : [];
+      if (record.title === "by the cost") return record.cost > 99 ? issue("/title") : [];
       if (record.title === "broken") throw new TypeError("The check has a bug.");
       if (record.title === "by the id") return record.id === 1 ? issue("/title") : [];
       return record.title === "by the limit" && record.limit > 99 ? issue("/title") : [];
@@ -125,10 +135,10 @@ test("decides for a caller who may not read the record, and for whom rules hide 
     };
     const invalid = [400, "The data is not valid."];
     assert.deepEqual(await send({ title: "fine" }), [204, null]);
-    assert.deepEqual(await send({ title: "by the limit" }), [
-      409,
-      "The record would not be valid together with values that you may not read.",
-    ]);
+    const detail = "The record would not be valid together with values that you may not read.";
+    for (const title of ["by the limit", "by the score", "by the cost"])
+      assert.deepEqual(await send({ title }), [409, detail], title);
+    assert.deepEqual(await send({ title: "by the cost", cost: 100 }), invalid);
     assert.deepEqual(await send({ title: "by the id" }), invalid);
     assert.equal((await send({ title: "broken" }))[0], 500);
   }

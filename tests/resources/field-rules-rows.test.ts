@@ -120,6 +120,7 @@ test("judges the rows of an array by their ids, and the records that a change re
     ["/books", [{ id: 9, title: "y" }], 404],
     ["/books", [{ id: 2, title: "y" }], 200],
     ["/notes", [{ id: 1, owner_id: 3 }], 403],
+    ["/notes", [{ id: 1, title: "y", if_match: '"x"' }], 412],
     ["/notes", [{ id: 1, title: "y" }], 200],
   ] as const)
     assert.equal((await ask("PATCH", path, { as: "ada", body })).status, status, JSON.stringify([path, body]));

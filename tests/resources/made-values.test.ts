@@ -56,7 +56,7 @@ async function observeFaults(t: TestContext, mounted: Mount, ...more: readonly M
       }),
       { peer: null },
     );
-  return { faults, ask, count: () => service.store.count(mounted.collection, null) };
+  return { faults, ask, store: service.store, count: () => service.store.count(mounted.collection, null) };
 }
 
 for (const [what, [field, pattern]] of Object.entries(rows))
@@ -107,6 +107,16 @@ test("accepts undefined from a function for an optional field, and parses other 
   const answer = await ask("POST", "/things", {});
 
   assert.deepEqual([answer.status, await answer.json()], [201, { id: 1, none: null, trimmed: "a" }]);
+});
+
+test("stores the result of a function for a field that is never shown as it is", async (t) => {
+  const digest = text({ writeOnly: true, maxLength: 3, default: () => " longer than what is sent " });
+  const mounted = mount(defineResource({ name: "thing", fields: { digest } }), { permission: anyone });
+  const { ask, store } = await observeFaults(t, mounted);
+
+  assert.equal((await ask("POST", "/things", {})).status, 201);
+
+  assert.equal((await store.find(mounted.collection, 1))!.record["digest" as never], " longer than what is sent ");
 });
 
 test("checks the values of a hook against the fields of the newer shape, even if the older shape uses the same names", async (t) => {

@@ -20,7 +20,10 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   ],
   [
     "It saves a look at the rules: the view of a mount without rules is the mount itself.",
-    ["src/http/mount/endpoints.ts buildEndpoints: collectRules(mount).length > 0 => true"],
+    [
+      "src/http/mount/endpoints.ts buildEndpoints: collectRules(mount).length > 0 => true",
+      "src/http/mount/endpoints.ts buildEndpoints: hasRules => true",
+    ],
   ],
   [
     "It saves the check of each found row: a word without columns is searched in all of them.",

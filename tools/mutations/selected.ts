@@ -24,6 +24,7 @@ const fields: Selected = {
     "tests/resources/field-rules-older.test.ts",
     "tests/resources/field-rules-outcomes.test.ts",
     "tests/resources/field-rules-overtaken.test.ts",
+    "tests/resources/field-rules-remembered.test.ts",
     "tests/resources/field-rules.test.ts",
     "tests/resources/field-rules-channels.test.ts",
     "tests/auth/users-for-roles.test.ts",

@@ -144,8 +144,8 @@ function isReadable(mount: ServedMount, name: string, denied: ReadonlySet<FieldR
   return !denies(ruledField(mount, name)?.options.read, denied);
 }
 
-function denies(rule: FieldRule | undefined, denied: ReadonlySet<FieldRule>): boolean {
-  return rule !== undefined && denied.has(rule);
+function denies(rule: FieldRule | undefined, denied: ReadonlySet<FieldRule | undefined>): boolean {
+  return denied.has(rule);
 }
 
 function makeView(
@@ -154,7 +154,7 @@ function makeView(
   relations: readonly Relation<ServedMount>[],
 ): ServedMount {
   const newer = mount.newer === null ? null : resolveView(mount.newer, denied);
-  const older = mount.older === null || newer === null ? null : viewOlder(mount.older, newer, denied);
+  const older = newer === null ? null : viewOlder(mount.older!, newer, denied);
   const resource = viewResource(mount, denied);
   const shown = mount.shown.filter((name) => isReadable(mount, name, denied));
   const computed = mount.computed.filter((name) => isReadable(mount.newer ?? mount, name, denied));
