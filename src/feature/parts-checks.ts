@@ -39,7 +39,14 @@ const pagesMembers: Readonly<Record<keyof AccountPages, ValueCheck>> = {
 /** A path of the service, without a query. `//host` and `/\\host` are other sites. */
 const PATH = /^\/(?![/\\])[^?#\s]*$/;
 
-const lookMembers: Readonly<Record<keyof Look, ValueCheck>> = { title: text, logo: optional(text), style: anObject };
+const lookMembers: Readonly<Record<keyof Look, ValueCheck>> = {
+  title: text,
+  mark: optional(text),
+  logo: optional(text),
+  color: optional(text),
+  links: optional((value) => (Array.isArray(value) ? null : "it has to be a list of links")),
+  style: anObject,
+};
 
 /** The checks for the parts of a feature. */
 export const partsMembers: Readonly<Record<keyof Parts, ValueCheck>> = {

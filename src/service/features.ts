@@ -38,7 +38,13 @@ export function builtInFeatures({
 }: BuiltInOptions): BuiltIn {
   const people = createAccounts(settings, config.users);
   const cookies = cookieNames(settings);
-  const about = { title: TITLE, version: "1", ...(config.api ?? { license }) };
+  const { title, ...look } = settings.look;
+  const about = {
+    title: TITLE,
+    version: "1",
+    ...(config.api ?? { license }),
+    ...(title === undefined ? {} : { title }),
+  };
   const { send: _, links = {}, ...texts } = config.mail ?? {};
   return {
     accounts: people,
@@ -53,7 +59,7 @@ export function builtInFeatures({
     health: health(),
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
-    console: consolePages({ title: about.title, opensAPI: isForDevelopment }),
+    console: consolePages({ ...look, title: about.title, opensAPI: isForDevelopment }),
     "way-in": wayIn(people, about.title, [cookies.session, cookies.access]),
     orders: defineFeature({
       name: "orders",

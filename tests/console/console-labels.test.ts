@@ -203,7 +203,7 @@ test("shows a word of an enumeration without a label as it is", async (t) => {
 test("gives the pages of the docs and of problems the same brand and colors as the console", async (t) => {
   const { get } = await ownService(t, {
     features: [
-      consolePages({ title: "Bookshop", logo: "/logo.svg", colors: { accent: "#8a2c0d" } }),
+      consolePages({ title: "Bookshop", logo: "/logo.svg", accent: "#8a2c0d" }),
       documentation({ title: "The API", version: "1" }),
     ],
   });
@@ -212,7 +212,7 @@ test("gives the pages of the docs and of problems the same brand and colors as t
     const page = (await get(path, browser)).text;
     assert.match(page, /<a class="brand" href="\/"><img src="\/logo.svg" alt=""><span>Bookshop<\/span><\/a>/, path);
     const [, style = ""] = /rel="stylesheet" href="([^"]*)"/.exec(page)!;
-    assert.match((await get(style)).text, /--accent: #8a2c0d;/, path);
+    assert.match((await get(style)).text, /--accent: light-dark\(#8a2c0d, #[0-9a-f]{6}\);/, path);
   }
 });
 

@@ -12,7 +12,7 @@ function inputsOf({ text }: Answered): readonly string[] {
   const forms = [...text.matchAll(/<form[^>]*data-method[^]*?<\/form>/g)].map(([form]) => form);
   const raw = [...text.matchAll(/<textarea id="raw-body"[^>]*>([^]*?)<\/textarea>/g)].map(([, body]) => body!);
   return [
-    ...forms.flatMap((form) => [...form.matchAll(/ name="(\w+)"/g)].map(([, name]) => name!)),
+    ...forms.flatMap((form) => [...form.matchAll(/ name="(?!_)(\w+)"/g)].map(([, name]) => name!)),
     ...raw.flatMap((body) => Object.keys(JSON.parse(body.replaceAll("&quot;", '"')))),
   ];
 }

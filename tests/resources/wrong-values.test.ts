@@ -324,8 +324,8 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   ],
   [
     "a misspelled color of the console",
-    () => withFeatures(consolePages({ title: "A", colors: { acent: "red" } as Loose })),
-    /there is no option acent; did you mean accent\?/,
+    () => withFeatures(consolePages({ title: "A", colors: { surfce: "red" } as Loose })),
+    /there is no option surfce; did you mean surface\?/,
   ],
   [
     "two mistakes in a license",

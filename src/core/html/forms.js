@@ -113,7 +113,13 @@ const bodyOf = (form, method) => {
   const partly = method === "PATCH" && whole === undefined;
   const body = {};
   for (const field of form.elements) {
-    if (!field.name || ["submit", "button"].includes(field.type) || field.closest("[data-several]")) continue;
+    if (
+      !field.name ||
+      field.name.startsWith("_") ||
+      ["submit", "button"].includes(field.type) ||
+      field.closest("[data-several]")
+    )
+      continue;
     // What browsers send beside the fields when there is no script.
     if (/^_|\./.test(field.name)) continue;
     if (field.type === "checkbox" && field.dataset.type === "boolean") {

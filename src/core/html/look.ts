@@ -9,11 +9,23 @@ export interface Asset {
   readonly type: string;
 }
 
+/** A link in the foot of every page. */
+export interface FootLink {
+  readonly text: string;
+  /** A path of the service, without its base path, or the address of a page elsewhere. */
+  readonly href: string;
+}
+
 /** The look of a service's pages, and the name of the service. */
 export interface Look {
   readonly title: string;
-  /** The address of the logo next to the title. Default: the first letter of the title. */
+  /** The characters next to the title. Default: the first letter of the title. */
+  readonly mark?: string;
+  /** The address of the logo next to the title, instead of the mark. */
   readonly logo?: string;
+  /** The color of the icon: `#3a4bbd`. */
+  readonly color?: string;
+  readonly links?: readonly FootLink[];
   readonly style: Asset;
 }
 

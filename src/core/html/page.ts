@@ -1,4 +1,5 @@
 import { linkTo } from "./link.ts";
+import type { Look } from "./look.ts";
 import { html, type Markup, type PageContent } from "./markup.ts";
 
 /** A page and the Content-Security-Policy that it needs. */
@@ -11,16 +12,14 @@ export interface Page {
 interface CommonParts {
   /** The title of this page. */
   readonly title: string;
-  /** The name of the service. */
-  readonly service: string;
+  /** The name of the service, its mark, and the links of the foot. */
+  readonly look: Pick<Look, "title" | "mark" | "logo" | "color" | "links">;
   /** The base path of the service. Empty for the root. */
   readonly basePath: string;
   /** True if the caller can open the root, so that the page links to it. */
   readonly root: boolean;
   /** The content of the head after the title: style and script. */
   readonly head: PageContent;
-  /** The logo, instead of the first letter of the service's name. */
-  readonly logo?: string;
   readonly main: PageContent;
 }
 
@@ -66,7 +65,7 @@ ${
   foot === undefined
     ? ""
     : html`<footer class="foot">
-  <p>${parts.service}${hasKeys ? html` <span data-js hidden>· <button class="btn link small" type="button" popovertarget="keys">Keyboard</button></span>` : ""}</p>
+  <p>${parts.look.title}${drawFootLinks(parts)}${hasKeys ? html` <span data-js hidden>· <button class="btn link small" type="button" popovertarget="keys">Keyboard</button></span>` : ""}</p>
   ${foot}
 </footer>`
 }
@@ -82,6 +81,7 @@ export interface CardParts extends CommonParts {
 
 /** Writes a page with one card, for people who log in or manage their login. */
 export function writeCard(parts: CardParts): string {
+  const links = drawFootLinks(parts, "");
   return writeDocument(
     parts,
     html` class="quiet"`,
@@ -89,20 +89,20 @@ export function writeCard(parts: CardParts): string {
 <main id="main" class="card" tabindex="-1">
 ${parts.main}
 </main>
-${parts.foot === undefined ? "" : html`<footer>${parts.foot}</footer>`}`,
+${parts.foot === undefined && links === "" ? "" : html`<footer>${parts.foot}${links === "" ? "" : html`<p class="small">${links}</p>`}</footer>`}`,
   );
 }
 
 function writeDocument(parts: CommonParts, looks: PageContent, body: Markup): string {
-  const { title, service, head } = parts;
+  const { title, look, head } = parts;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8" />
 <meta name="viewport" content="width=device-width, initial-scale=1" />
 <meta name="referrer" content="same-origin" />
-<title>${title} · ${service}</title>
-<link rel="icon" href="${drawIcon(service)}" />
+<title>${title} · ${look.title}</title>
+<link rel="icon" href="${drawIcon(look)}" />
 ${head}
 </head>
 <body${looks}>
@@ -122,18 +122,26 @@ function readLetter(service: string): string {
 
 const segmenter = new Intl.Segmenter();
 
-function drawIcon(service: string): string {
-  const letter = encodeURIComponent(html`${readLetter(service)}`.toString());
-  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 28 28'%3E%3Crect width='28' height='28' rx='7' fill='%233a4bbd'/%3E%3Ctext x='14' y='20' text-anchor='middle' font-family='system-ui,sans-serif' font-size='17' font-weight='700' fill='%23fff'%3E${letter}%3C/text%3E%3C/svg%3E`;
+function drawIcon({ title, mark = readLetter(title), color = "#3a4bbd" }: CommonParts["look"]): string {
+  const letters = encodeURIComponent(html`${mark}`.toString());
+  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 28 28'%3E%3Crect width='28' height='28' rx='7' fill='${encodeURIComponent(color)}'/%3E%3Ctext x='14' y='20' text-anchor='middle' font-family='system-ui,sans-serif' font-size='17' font-weight='700' fill='%23fff'%3E${letters}%3C/text%3E%3C/svg%3E`;
 }
 
-function drawBrand({ basePath, root, service, logo }: CommonParts): Markup {
-  const mark =
-    logo === undefined
-      ? html`<span class="mark" aria-hidden="true">${readLetter(service)}</span>`
-      : html`<img src="${logo}" alt="">`;
-  const words = html`${mark}<span>${service}</span>`;
+function drawBrand({ basePath, root, look }: CommonParts): Markup {
+  const { title, logo, mark = readLetter(title) } = look;
+  const image =
+    logo === undefined ? html`<span class="mark" aria-hidden="true">${mark}</span>` : html`<img src="${logo}" alt="">`;
+  const words = html`${image}<span>${title}</span>`;
   return root ? html`<a class="brand" href="${basePath}/">${words}</a>` : html`<span class="brand">${words}</span>`;
+}
+
+/** Writes the links that the service has on every page. Returns nothing if there are none. */
+function drawFootLinks({ look: { links = [] }, basePath }: CommonParts, before = " · "): PageContent {
+  if (links.length === 0) return "";
+  return links.map(
+    ({ text, href }, at) =>
+      html`${at === 0 ? before : " · "}<a href="${href.startsWith("/") ? basePath + href : href}">${text}</a>`,
+  );
 }
 
 function drawLinks({ basePath }: CommonParts, links: readonly PageLink[]): readonly Markup[] {

@@ -2,7 +2,7 @@ import type { Reply } from "../../core/call/call.ts";
 import { isObject } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import { requireOptions } from "../../core/checking/options.ts";
-import { pageAsset, pageStyle, type Asset } from "../../core/html/look.ts";
+import { pageAsset, pageStyle, type Asset, type Look } from "../../core/html/look.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
@@ -18,6 +18,7 @@ import { choicesFor } from "./forms/choices.ts";
 import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
 import { LOGIN_PATH, SESSION_PATH, resolveLoginMethods } from "./login-methods.ts";
+import { accentRule, iconColor } from "./look/accent.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
 import { drawWaitingLogin } from "./pages/factor-page.ts";
@@ -49,7 +50,7 @@ const MAX_AGE_SECONDS = 365 * 86_400;
  * ```ts
  * import { consolePages } from "latchkey/features";
  *
- * export const features = [consolePages({ title: "Bookshop", colors: { accent: "#8a2c0d" } })];
+ * export const features = [consolePages({ title: "Bookshop", accent: "#8a2c0d" })];
  * ```
  */
 export function consolePages(options: ConsoleOptions): Feature<null> {
@@ -57,8 +58,9 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
     name: "console",
     setUp({ basePath, service }) {
       requireOptions(options, consoleOptions);
-      const { title, logo, colors = {}, templates = {}, pages, opensAPI = false } = options;
-      const style = pageStyle(colorRule(colors));
+      const { title, accent, colors = {}, templates = {}, pages, opensAPI = false } = options;
+      const style = pageStyle((accent === undefined ? "" : accentRule(accent)) + colorRule(colors));
+      const look = lookOf(options, style);
       const files = {
         style,
         developerStyle: pageAsset("developerStyle"),
@@ -71,7 +73,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       const paths = { ...accountPages, ...pages };
       const site: Site = {
         title,
-        ...(logo === undefined ? {} : { logo }),
+        look,
         templates: {
           "/": drawRoot,
           [SESSION_PATH]: drawSession,
@@ -107,7 +109,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       };
       return {
         offer: null,
-        look: { title, style, ...(logo === undefined ? {} : { logo }) },
+        look,
         formats: [pageFormat(site)],
         pages: paths,
         mistakes: (assembled) => [...unservedTemplates(templates, assembled), ...takenPages(paths, assembled)],
@@ -121,6 +123,17 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       };
     },
   });
+}
+
+function lookOf({ title, mark, logo, links, accent }: ConsoleOptions, style: Asset): Look {
+  return {
+    title,
+    style,
+    ...(mark === undefined ? {} : { mark }),
+    ...(logo === undefined ? {} : { logo }),
+    ...(links === undefined ? {} : { links }),
+    ...(accent === undefined ? {} : { color: iconColor(accent) }),
+  };
 }
 
 /** Returns the mistakes for templates of paths that no endpoint serves. The service would never use such a template. */

@@ -27,11 +27,10 @@ export async function writeFramed(site: Site, view: View, drawn: Drawn, requestI
   } = drawn;
   const common = {
     title,
-    service: site.title,
+    look: site.look,
     basePath: view.basePath,
     // The root always has a page. Without an endpoint there, this page lists the resources.
     root: true,
-    ...(site.logo === undefined ? {} : { logo: site.logo }),
     main,
   };
   if (card !== undefined) {

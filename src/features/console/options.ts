@@ -3,22 +3,34 @@ import {
   isText,
   membersMistakes,
   optional,
-  text,
   joinMistakes,
+  text,
   type ValueCheck,
 } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
+import type { FootLink } from "../../core/html/look.ts";
 import type { AccountPages } from "../../feature/feature.ts";
 import { accountPages } from "./account-pages.ts";
+import { anAccent } from "./look/accent.ts";
+import { footLinks } from "./look/links.ts";
 import type { Template } from "./site.ts";
 
 /** The look and the names of pages. */
 export interface ConsoleOptions {
   /** The name of the service. */
   readonly title: string;
-  /** The URL of an image next to the title: a path of this service, or `data:`. */
+  /** One or two characters next to the title. Default: the first letter of the title. */
+  readonly mark?: string;
+  /** The URL of an image next to the title, instead of the mark: a path of this service, or `data:`. */
   readonly logo?: string;
-  /** Custom colors in CSS notation: `{ accent: "light-dark(#3a4bbd, #a9b4ff)" }`. */
+  /**
+   * The color of links and buttons: `#8a2c0d`, or one for light and one for dark mode, `light-dark(#8a2c0d, #ffb59b)`.
+   * Its contrast is checked.
+   */
+  readonly accent?: string;
+  /** Links in the foot of every page: `{ text: "Imprint", href: "/imprint" }`. */
+  readonly links?: readonly FootLink[];
+  /** Custom colors in CSS notation: `{ bg: "light-dark(#fff, #111)" }`. */
   readonly colors?: Readonly<Partial<Record<(typeof colorNames)[number], string>>>;
   /**
    * Other paths for the pages on which people log in and manage their accounts. Default: `/login`, `/login/factor`,
@@ -31,22 +43,8 @@ export interface ConsoleOptions {
   readonly templates?: Readonly<Record<string, Template>>;
 }
 
-/** The colors that can be set: of the page, of its parts, of text, of links and buttons, and of success and failure. */
-const colorNames = [
-  "bg",
-  "surface",
-  "sunk",
-  "line",
-  "edge",
-  "ink",
-  "dim",
-  "accent",
-  "on-accent",
-  "tint",
-  "good",
-  "warn",
-  "bad",
-] as const;
+/** The colors that can be set: of the page, of its parts, of text, and of success and failure. */
+const colorNames = ["bg", "surface", "sunk", "line", "edge", "ink", "dim", "good", "warn", "bad"] as const;
 
 /** Excludes texts that could end the CSS declaration or load a resource. */
 const COLOR = /^[a-z0-9#(),.%/ -]{3,100}$/i;
@@ -63,6 +61,11 @@ const aPage: ValueCheck = (value) =>
 /** The check of each option. */
 export const consoleOptions: ChecksOf<ConsoleOptions> = {
   title: text,
+  mark: optional((value) =>
+    isText(value) && /^\S{1,2}$/u.test(value) && !/\p{Cc}/u.test(value) ? null : "it has to be one or two characters",
+  ),
+  accent: optional(anAccent),
+  links: optional(footLinks),
   logo: optional((value) =>
     isText(value) && /^(?:\/(?!\/)|data:image\/)[\x21-\x7e]*$/.test(value)
       ? null

@@ -1,3 +1,4 @@
+import type { Look } from "../../core/html/look.ts";
 import type { Markup, PageContent } from "../../core/html/markup.ts";
 import type { AccountPages, ServiceFacts } from "../../feature/feature.ts";
 import type { DataBody } from "../../http/request/format.ts";
@@ -11,8 +12,8 @@ import { buildTableName } from "../../resource/tables/table.ts";
 export interface Site {
   /** The name of the service. */
   readonly title: string;
-  /** The URL of an image. Default: the first letter of the title. */
-  readonly logo?: string;
+  /** The name, the mark and the links of the service. */
+  readonly look: Look;
   /** The URLs of the styles and of the scripts. */
   readonly assets: Readonly<Record<Asset, string>>;
   /** True if the fold for developers is open for administrators. */

@@ -96,14 +96,11 @@ export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
 }
 
 /** Returns a page without scripts. */
-function still(
-  { title: service, logo, style, basePath, root }: PageOf,
-  parts: Pick<PageParts, "title" | "crumbs" | "main">,
-): Page {
-  const head = [style, pageAsset("developerStyle")].map(
+function still({ basePath, root, ...look }: PageOf, parts: Pick<PageParts, "title" | "crumbs" | "main">): Page {
+  const head = [look.style, pageAsset("developerStyle")].map(
     ({ name }) => html`<link rel="stylesheet" href="${basePath}/docs/${name}">`,
   );
-  const of = { service, basePath, root, ...(logo === undefined ? {} : { logo }) };
+  const of = { look, basePath, root };
   const nav = docsNav("/problems");
   return { html: writePage({ ...parts, ...of, looks: "narrow", head, nav, foot: "", hasKeys: false }), policy };
 }

@@ -13,6 +13,8 @@ export type FilledFrom = Readonly<Record<string, unknown>> | null;
 
 /** The end of the name that holds the time zone of a field: `due_at.zone`. */
 const ZONE = ".zone";
+/** The end of the name of the line that finds a record by a part of its name: `assignee_id.find`. */
+const FIND = ".find";
 /** The end of the name of the checkbox that clears a field whose value is not shown: `cost.clear`. */
 const CLEAR = ".clear";
 
@@ -40,7 +42,12 @@ export function readTyped({ texts, resource, isChange, from }: Typing): ReadText
   const body: Record<string, unknown> = {};
   const issues: Issue[] = [];
   for (const [name, typed] of texts) {
-    if (isPartOf(name, texts, resource)) continue;
+    if (isPartOf(name, texts, resource)) {
+      const isSearch = name.endsWith(FIND) && typed.some((each) => each.trim() !== "");
+      const detail = "Choose one of those whose name fits.";
+      if (isSearch) issues.push({ pointer: `/${name.slice(0, -FIND.length)}`, code: "invalid", detail });
+      continue;
+    }
     const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined;
     const value =
       field === undefined
@@ -52,11 +59,13 @@ export function readTyped({ texts, resource, isChange, from }: Typing): ReadText
   return { body, issues };
 }
 
-/** Returns true for the time zone or the clearing checkbox of a field. */
+/** Returns true for the time zone, the searching line or the clearing checkbox of a field. */
 function isPartOf(name: string, texts: TypedTexts, { fields }: Resource): boolean {
   const [field, part] = [name.slice(0, name.lastIndexOf(".")), name.slice(name.lastIndexOf("."))];
   if (!Object.hasOwn(fields, field)) return false;
-  return part === CLEAR || (part === ZONE && texts.has(field) && fields[field]!.kind.column.type === "date-time");
+  const { kind } = fields[field]!;
+  if (part === FIND) return kind.references !== undefined || kind.members !== undefined;
+  return part === CLEAR || (part === ZONE && texts.has(field) && kind.column.type === "date-time");
 }
 
 function clearedIn(texts: TypedTexts, { fields }: Resource): readonly string[] {

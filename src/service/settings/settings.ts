@@ -6,6 +6,7 @@ import type { ConfigFile } from "./config-file/config-file.ts";
 import { ConfigError } from "./error.ts";
 import { readIdentityProviders } from "./identity-providers.ts";
 import { readIssuers } from "./issuers.ts";
+import { readLook, type LookSettings } from "./look-settings.ts";
 import type { MailSettings } from "./mail-settings.ts";
 import { readSecret, type OwnSecret } from "./own-secret.ts";
 import { readMail } from "./read-mail.ts";
@@ -76,6 +77,8 @@ export interface Settings extends OwnSecret {
   readonly issuer: string;
   /** Without a slash at the end. Empty for the root. */
   readonly basePath: string;
+  /** The look of pages: only what is set. */
+  readonly look: LookSettings;
   /** The prefix of every cookie's name. Empty for none. */
   readonly cookiePrefix: string;
   /** True to compress bodies of 1 KiB and more for callers that accept it. */
@@ -162,6 +165,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     publicURL: publicURL.value,
     issuer,
     basePath: readings.basePath.value,
+    look: readLook(readings),
     cookiePrefix: readings.cookiePrefix.value ?? "",
     compression: readings.compression.value === "on",
     handlerTimeoutSeconds: readings.handlerTimeoutSeconds.value,

@@ -1,6 +1,7 @@
 import { addressSettings } from "./address-settings.ts";
 import { levelName, relyingPartyId } from "./factor-values.ts";
 import { lifetimeSettings, year } from "./lifetimes.ts";
+import { lookSettings } from "./look-settings.ts";
 import { mailSettings } from "./mail-settings.ts";
 import {
   baseURL,
@@ -239,6 +240,7 @@ export const settingsTable = {
       "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Every start logs it.",
   },
   ...addressSettings,
+  ...lookSettings,
   ...mailSettings,
   compression: {
     name: "LATCHKEY_COMPRESSION",

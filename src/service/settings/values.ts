@@ -283,7 +283,7 @@ function isPlainText(text: string): boolean {
   return text !== "" && text === text.trim() && !controlCharacter.test(text) && text.isWellFormed();
 }
 
-function splitEntries(text: string): readonly string[] {
+export function splitEntries(text: string): readonly string[] {
   return text
     .split(",")
     .map((entry) => entry.trim())

@@ -72,6 +72,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
     }),
     builtInEndpoint({
       method: "PATCH",
+      takesForms: true,
       repeatable: true,
       path,
       action: "update",

@@ -28,6 +28,7 @@ export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
     }),
     builtInEndpoint({
       method: "DELETE",
+      takesForms: true,
       path,
       access: ownOrAnyUnlimited,
       query: "read",
@@ -37,6 +38,7 @@ export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
     }),
     builtInEndpoint({
       method: "DELETE",
+      takesForms: true,
       path: `${path}/{session_id:text}`,
       access: ownOrAnyUnlimited,
       target,

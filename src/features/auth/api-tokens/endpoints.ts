@@ -34,6 +34,7 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
   return [
     builtInEndpoint({
       method: "POST",
+      takesForms: true,
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
@@ -55,6 +56,7 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
     }),
     builtInEndpoint({
       method: "DELETE",
+      takesForms: true,
       path,
       access: ownOrAnyUnlimited,
       target: (context) => show(parts, context),

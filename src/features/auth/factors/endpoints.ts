@@ -1,12 +1,12 @@
 import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
+import { prefersAny } from "../../../http/answer/choosing-format.ts";
 import { textSchema } from "../../../http/declarations/documentation.ts";
 import { builtInEndpoint, type Endpoint, type EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { defineResponse } from "../../../http/declarations/response.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersAny } from "../../../http/answer/choosing-format.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { dateTime, enumeration, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";

@@ -92,6 +92,7 @@ export function factorEndpoints(parts: GateParts): readonly Endpoint[] {
     builtInEndpoint({
       ...changesLogins,
       method: "DELETE",
+      takesForms: true,
       path: `${path}/{factor_id}`,
       bodyOptional: true,
       target: (context) => requireFactor(parts, context),

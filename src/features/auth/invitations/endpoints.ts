@@ -85,6 +85,7 @@ export function membershipEndpoints(parts: InvitingParts, mount: Mount): readonl
     }),
     builtInEndpoint({
       method: "DELETE",
+      takesForms: true,
       path: `${path}/{invitation:text}`,
       access: authenticated,
       documentation: {

@@ -47,6 +47,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
   return [
     builtInEndpoint({
       method: "POST",
+      takesForms: true,
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
@@ -76,6 +77,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
     }),
     builtInEndpoint({
       method: "DELETE",
+      takesForms: true,
       path: one,
       access: ownOrAnyUnlimited,
       target: (context) => read(parts, context),

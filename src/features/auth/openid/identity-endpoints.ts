@@ -53,6 +53,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
     builtInEndpoint({
       ...changesLogins,
       method: "DELETE",
+      takesForms: true,
       path: `${path}/{identity_id}`,
       bodyOptional: true,
       target: (context) => requireLinkedIdentity(parts, context),

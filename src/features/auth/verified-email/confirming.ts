@@ -1,9 +1,9 @@
 import { anyone } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem, type Issue } from "../../../core/problem/problem.ts";
+import { prefersRedirect } from "../../../http/answer/choosing-format.ts";
 import { builtInEndpoint, type Endpoint } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersRedirect } from "../../../http/answer/choosing-format.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { Flaw } from "../../../resource/declaration/field.ts";
 import { text } from "../../../resource/kinds/fields.ts";

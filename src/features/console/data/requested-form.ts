@@ -1,13 +1,14 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
+import type { TypedTexts } from "../../../http/request/sent-form.ts";
 import type { FormKind, Offer, View } from "../../../http/request/view.ts";
 import { isTooLong } from "../excerpt.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { findRecord } from "../pages/rows.ts";
 import { askedPath } from "../paths.ts";
 import type { Drawn, Site } from "../site.ts";
-import { drawFormPage, type ShownRecord } from "./form-page.ts";
+import { drawFormPage, type ShownRecord, type TypedValues } from "./form-page.ts";
 
 /** Draws the form that the request asks for: `?form=new` or `?form=edit`. */
 export async function drawRequestedForm(site: Site, view: View, form: FormKind): Promise<Drawn> {
@@ -23,20 +24,34 @@ export async function drawRequestedForm(site: Site, view: View, form: FormKind):
 
 /**
  * Draws the form of a refused write again, with what was sent and the mistakes. Returns null if there is no form for
- * it: no field is wrong, the caller may not send it, or a value is too long to be shown again.
+ * it: the caller may not send it, a value is too long to be shown again, or a program sent it and no field is wrong.
  */
 export async function drawFormAgain(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
-  const { sent, call } = view;
-  const { errors = [] } = document;
-  if ((sent !== null && !isObject(sent)) || errors.length === 0) return null;
-  if (Object.values({ ...sent }).some(isTooLong)) return null;
+  const { sent, sentForm, call } = view;
+  const { errors = [], status } = document;
+  if (sentForm === null ? errors.length === 0 : !ANSWERED_BY_FORM.has(status)) return null;
+  if (sent !== null && !isObject(sent)) return null;
+  const typed = sentForm === null ? { ...sent } : joinTexts(sentForm.typed);
+  if (Object.values(typed).some(isTooLong)) return null;
   const path = askedPath(view);
   const offer = (await view.offers()).find((each) => each.method === call.method && each.path === path);
   if (offer === undefined || !isForPeople(offer) || collectInputs(offer).length === 0) return null;
   const isChange = offer.name === null && offer.method !== "POST";
   const shown = isChange ? await readShown(view, path) : null;
   const record = shown === null ? null : { ...shown, tag: call.header("if-match") ?? null };
-  return drawFormPage({ site, view, offer, record, typed: { ...sent }, problem: document });
+  return drawFormPage({ site, view, offer, record, typed, problem: document });
+}
+
+/** The statuses of a form that can be corrected, or sent again later. */
+const ANSWERED_BY_FORM: ReadonlySet<number> = new Set([400, 409, 422, 429, 503]);
+
+/** Returns the typed texts by name. A name with several texts, and the hidden one before its checkboxes, is a list. */
+function joinTexts(typed: TypedTexts): TypedValues {
+  const named = [...typed].map(([name, texts]) => {
+    const isOfBox = texts.every((each) => each === "true" || each === "false");
+    return [name, texts.length === 1 || isOfBox ? texts.at(-1) : texts.filter((each) => each !== "")] as const;
+  });
+  return Object.fromEntries(named);
 }
 
 /** True for a write of a resource, or for one of its actions. Other endpoints have forms of their own. */

@@ -72,9 +72,10 @@ interface Box {
   readonly isChecked: boolean;
 }
 
+// A browser sends nothing for an unchecked checkbox, so a hidden input of the same name comes first.
 function writeBox({ name, label, description }: Input, { id, marks, wrongLine, isChecked }: Box): Markup {
   const hint = description === undefined ? "" : html`<span class="hint" id="${id}-hint">${description}</span>`;
-  return html`<div class="field">${wrongLine}<label class="pick"><input type="checkbox" id="${id}" name="${name}" value="true"${isChecked ? html` checked` : ""}${marks}> <span><b>${label}</b>${hint}</span></label></div>
+  return html`<div class="field">${wrongLine}<input type="hidden" name="${name}" value="false"><label class="pick"><input type="checkbox" id="${id}" name="${name}" value="true"${isChecked ? html` checked` : ""}${marks}> <span><b>${label}</b>${hint}</span></label></div>
 `;
 }
 
@@ -98,5 +99,5 @@ function collectBoxes(input: Input, value: unknown, { options, names }: FormFiel
   );
   const more = checkboxes.among === null && options?.hasMore !== false;
   const find = html`<input name="${name}.find" aria-label="Another of ${input.label}, by a part of its name" placeholder="Another: type a part of its name" autocomplete="off" dir="auto">`;
-  return html`<div data-several="${checkboxes.type}">${boxes}</div>${more ? find : ""}`;
+  return html`<div data-several="${checkboxes.type}"><input type="hidden" name="${name}" value="">${boxes}</div>${more ? find : ""}`;
 }

@@ -4,7 +4,6 @@ import type { Offer, View } from "../../../http/request/view.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
 import { findLabelField } from "../../../resource/record-labels.ts";
 import { isTooLong } from "../excerpt.ts";
-import { needsScript } from "../parts.ts";
 import { resolveAddress, type Choice, type Choices, type Labels } from "../site.ts";
 import { withShowButton } from "./card-parts.ts";
 import { parseTicked, writeCheckboxes } from "./checkboxes.ts";
@@ -39,7 +38,7 @@ export interface FormParts {
   readonly note?: PageContent;
   /** Additional content after the fields, for example hidden inputs. No declaration describes it. */
   readonly more?: PageContent;
-  /** True if the endpoint also takes the form as a browser sends it, without the script. */
+  /** True if the endpoint reads the form itself, so that its body names no method. */
   readonly isPlain?: boolean;
   /** True for the form of a card: without a frame, and with a button of the width of the card. */
   readonly isCard?: boolean;
@@ -52,10 +51,9 @@ export interface FormParts {
 /** The words for fields: the label, and a hint if the control does not show it. */
 export type FieldWords = Readonly<Record<string, readonly [label: string, hint?: string]>>;
 
-/** Writes a form for an offer. Only the script can send it, except if the endpoint accepts forms (`isPlain`). */
+/** Writes a form for an offer. The script sends it as JSON. Without the script, the browser sends it as a form. */
 export function writeForm(parts: FormParts): Markup {
-  const { view, offer, only, mistakes = [], does, note, more, looks = "main", isPlain = false, isCard = false } = parts;
-  const plain = isPlain ? html` method="post" action="${resolveAddress(view, offer.path)}"` : "";
+  const { view, offer, only, mistakes = [], does, note, more, looks = "main", isCard = false } = parts;
   const inputs = collectInputs(offer).filter(({ name }) => only?.includes(name) ?? true);
   const fields = inputs.map((input) =>
     writeField(input, {
@@ -66,10 +64,9 @@ export function writeForm(parts: FormParts): Markup {
   );
   const needsUsername = inputs.some(({ isSecret }) => isSecret) && !inputs.some(({ name }) => name === "username");
   const classes = isCard || parts.words !== undefined ? "form" : inputs.length === 0 ? "" : "panel form";
-  return html`<form class="${classes}"${parts.words === undefined ? "" : html` aria-label="${typeof does === "string" ? does : ""}"`} ${writeAttributes(parts)}${plain} novalidate>
-    ${needsUsername ? writeUsernameField(view) : ""}${fields}${more}
-    <div class="row"${isPlain ? "" : html` data-js hidden`}><button class="btn ${looks}${isCard ? " wide" : ""}">${does}</button>${note}</div>
-    ${isPlain ? "" : needsScript}
+  return html`<form class="${classes}"${parts.words === undefined ? "" : html` aria-label="${typeof does === "string" ? does : ""}"`} ${writeAttributes(parts)} novalidate>
+    ${writeMeaning(parts)}${needsUsername ? writeUsernameField(view) : ""}${fields}${more}
+    <div class="row"><button class="btn ${looks}${isCard ? " wide" : ""}">${does}</button>${note}</div>
   </form>`;
 }
 
@@ -85,13 +82,22 @@ function findAutocomplete({ name }: Input, inputs: readonly Input[], { identity 
 
 /** Writes a form without fields: a button. */
 export function writeButton(parts: FormParts, classes: string): Markup {
-  return html`<form${writeAttributes(parts)} data-js hidden><button class="btn ${classes}">${parts.does}</button></form>`;
+  return html`<form${writeAttributes(parts)}>${writeMeaning(parts)}<button class="btn ${classes}">${parts.does}</button></form>`;
 }
 
-/** Returns the attributes that the script needs to send a form as JSON. */
+/** Writes the method of a form and the state that it was filled from, for a browser that sends it itself. */
+function writeMeaning({ offer, tag, isPlain = false }: Omit<FormParts, "does">): PageContent {
+  const { method } = offer;
+  if (isPlain) return "";
+  return html`${method === "POST" ? "" : html`<input type="hidden" name="_method" value="${method}">`}${
+    tag === undefined || tag === null ? "" : html`<input type="hidden" name="_match" value="${tag}">`
+  }`;
+}
+
+/** Returns the address of a form, and the attributes with which the script sends it as JSON. */
 export function writeAttributes({ view, offer, tag, next }: Omit<FormParts, "does">): Markup {
   const { method, path, repeatable, resource } = offer;
-  return html` data-method="${method}"
+  return html` method="post" action="${resolveAddress(view, path)}" data-method="${method}"
   data-path="${resolveAddress(view, path)}"${
     tag === undefined || tag === null ? "" : html` data-match="${tag}"`
   }${next === undefined ? "" : html` data-then="${next}"`}${

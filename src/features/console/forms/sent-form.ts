@@ -21,8 +21,7 @@ export function writeSentForm({ view, offer, tag, about = "", classes, content }
   const at = resolveAddress(view, path);
   const hidden = (name: string, value: string): Markup => html`<input type="hidden" name="${name}" value="${value}">`;
   const key = repeatable ? hidden("_key", randomUUID()) : "";
-  const facts = html` data-method="${method}" data-path="${at}"${tag === null ? "" : html` data-match="${tag}"`}${repeatable ? html` data-repeatable` : ""}`;
-  return html`<form class="${classes}" method="post" action="${at}"${facts}${about} novalidate>
+  return html`<form class="${classes}" method="post" action="${at}"${about} novalidate>
 ${method === "POST" ? "" : hidden("_method", method)}${tag === null ? "" : hidden("_match", tag)}${key}${content}
 </form>`;
 }

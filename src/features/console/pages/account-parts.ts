@@ -85,7 +85,7 @@ export async function removal(
   const offer = (await view.offers(path.replace(/\?.*$/s, ""))).find(({ method }) => method === "DELETE");
   if (offer === undefined) return "";
   const button = writeButton({ view, offer: { ...offer, path }, next: view.call.path, does: `${does} it` }, "bad main");
-  return html`<button class="btn low" type="button" data-js hidden popovertarget="${id}">${does}<span class="vh"> ${name}</span></button>
+  return html`<button class="btn low" type="button" popovertarget="${id}">${does}<span class="vh"> ${name}</span></button>
 <div class="pop" id="${id}" popover role="dialog" aria-labelledby="${id}-title">
   <h2 id="${id}-title">${does} <bdi>${name}</bdi>?</h2>
   <p>${warning}</p>

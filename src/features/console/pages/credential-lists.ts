@@ -55,7 +55,7 @@ function endAll({ view }: Drawing, all: Offer, path: string, isOwn: boolean): Pa
     ? ["Log out everywhere else?", "You stay logged in here. All others must log in again.", "Log out the others"]
     : ["Log the user out everywhere?", "The user must log in again.", "Log the user out"];
   const button = writeButton({ view, offer, next: view.call.path, does }, "bad main");
-  return html`<div data-js hidden><button class="btn" type="button" popovertarget="all-out">${title.replace("?", "")}</button>
+  return html`<div><button class="btn" type="button" popovertarget="all-out">${title.replace("?", "")}</button>
 <div class="pop" id="all-out" popover role="dialog" aria-labelledby="all-out-title">
   <h2 id="all-out-title">${title}</h2>
   <p>${words}</p>
@@ -111,14 +111,14 @@ async function drawKeys(
 
 function newKey({ view }: Drawing, offer: Offer, asksPassword: boolean): PageContent {
   const scopes = [
-    ["read", "read what you may read"],
-    ["", "do all that you may do"],
+    ['["read"]', "read what you may read"],
+    ["null", "do all that you may do"],
   ] as const;
   const choices = scopes.map(
     ([value, words], at) =>
-      html`<label class="pick"><input type="radio" name="scopes" value="${value}"${at === 0 ? html` checked` : ""}> <span>${words}</span></label>`,
+      html`<label class="pick"><input type="radio" name="scopes" value="${value}" data-type="json"${at === 0 ? html` checked` : ""}> <span>${words}</span></label>`,
   );
-  const more = html`<fieldset class="field" data-several="text"><legend>It may</legend>${choices}</fieldset>
+  const more = html`<fieldset class="field"><legend>It may</legend>${choices}</fieldset>
 <div class="field"><label for="key-expires_at">Ends on <span class="opt">(optional)</span></label><input id="key-expires_at" class="short" name="expires_at" type="date" data-type="day"></div>`;
   const only = ["name", ...(asksPassword ? ["current_password"] : [])];
   return writeForm({ view, offer, only, more, words: keyWords, does: "Make a key", prefix: "key" });

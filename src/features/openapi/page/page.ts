@@ -94,17 +94,17 @@ function written(
   main: Markup,
 ): Page {
   const named = textAt(objectAt(document["info"])["title"]);
-  const { title: service, logo, style }: Look = look ?? { title: named, style: pageStyle() };
+  const shown: Look = look ?? { title: named, style: pageStyle() };
   const page = writePage({
     title,
-    service,
+    look: shown,
     basePath,
     root,
     crumbs,
     main,
     nav: docsNav("/docs"),
     head: [
-      [style, pageAsset("developerStyle")].map(
+      [shown.style, pageAsset("developerStyle")].map(
         ({ name }) => html`<link rel="stylesheet" href="${basePath}/docs/${name}">`,
       ),
       (["script", "developer"] as const).map(
@@ -116,7 +116,6 @@ function written(
         ? ""
         : html`<a class="btn low" href="${basePath}${session}"${who === null ? "" : html` data-login="${basePath}${who}"`}>Who you are</a>`,
     foot: "",
-    ...(logo === undefined ? {} : { logo }),
   });
   return { html: page, policy };
 }

@@ -30,6 +30,7 @@ const SECRET_BYTES = 15;
 export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
   return builtInEndpoint({
     method: "POST",
+    takesForms: true,
     path: "/users/{id}/password",
     logsIn: true,
     access: allOf(unlimited, administrator),
