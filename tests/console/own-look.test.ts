@@ -76,7 +76,7 @@ const refused: readonly (readonly [options: object, message: RegExp])[] = [
 
 test("refuses a look that is hard to read or unsafe, with place and fix", async (t) => {
   for (const [options, message] of refused) {
-    const features = [consolePages({ title: "Club", ...options } as Parameters<typeof consolePages>[0])];
+    const features = [consolePages({ title: "Club", ...options })];
     await assert.rejects(ownService(t, { features }), message);
   }
 });

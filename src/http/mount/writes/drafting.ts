@@ -7,8 +7,8 @@ import { readDraft, type Draft, type DraftOptions } from "../../../resource/draf
 import { tooLong } from "../../../resource/kinds/long-values.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Key, StoredRecord } from "../../../store/store.ts";
+import { withoutEmptyTexts } from "../../body/empty-texts.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
-import { formType } from "../../formats/form.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
@@ -243,17 +243,7 @@ function requireBody(resource: Resource, context: Context): unknown {
     throw problem("malformed", { detail: `The root element must be <${name}>.` });
   const sent = parseJSONFields(resource, body);
   noteDeprecated(resource, context, sent);
-  return body.mediaType === formType && isObject(sent) ? withoutEmptyTexts(resource, sent) : sent;
-}
-
-/** Returns the fields of a form without the optional ones that are empty. A browser sends every field of a form. */
-function withoutEmptyTexts(
-  { fields }: Resource,
-  sent: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const isLeftOut = (name: string, value: unknown): boolean =>
-    value === "" && Object.hasOwn(fields, name) && fields[name]!.options.optional === true;
-  return Object.fromEntries(Object.entries(sent).filter(([name, value]) => !isLeftOut(name, value)));
+  return withoutEmptyTexts(resource, body, sent);
 }
 
 /**
