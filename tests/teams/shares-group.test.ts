@@ -184,14 +184,14 @@ test("answers 403 for a foreign group before it looks for the user", async (t) =
     assert.equal((await as("ada", "POST", "/memberships", { user_id: user, project_id: foreign })).status, 403);
 });
 
-test("reads no name for 1,000 guessed ids", async (t) => {
+test("reads no name for 1,000 guessed ids, one by one and in an array", async (t) => {
   const teams = await start(t);
   const { as } = teams;
   const id = await makeProject(teams, "ada");
 
   const sent = Array.from({ length: 1000 }, (_, at) => at + 2);
   const answers = new Set<string>();
-  for (const user of sent.slice(0, 50))
+  for (const user of sent)
     answers.add(
       (await as("ada", "POST", "/memberships", { user_id: user, project_id: id })).text.replace(
         /"request_id":"[^"]*"/,
