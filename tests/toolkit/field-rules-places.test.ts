@@ -3,8 +3,10 @@
 // Rules of fields at each place where a field can be declared.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { documentation } from "../../src/door/features.ts";
 import { administrator, anyone, authenticated, dateTime, defineResource, mount, text } from "../../src/door/index.ts";
-import { DeclarationError, olderShape } from "../../src/door/resources.ts";
+import { DeclarationError, defineField, olderShape } from "../../src/door/resources.ts";
+import { ownService } from "../harness/own-service.ts";
 
 function refuses(declare: () => unknown, message: RegExp): void {
   assert.throws(declare, (error) => {
@@ -61,4 +63,60 @@ test("asks for a creator who may send a required field only where a record can b
   assert.ok(mount(ruled, { permission: { list: anyone, create: administrator, replace: anyone } }));
   refuses(() => mount(ruled, { permission: { create: authenticated, replace: administrator } }), /create a record/);
   assert.ok(mount(book, { permission: anyone, cache: "public" }), "without rules, a response may be public");
+});
+
+test("describes in OpenAPI for whom a field is missing or read-only, and requires it in no record", async (t) => {
+  const fields = {
+    title: text(),
+    same: text({ ...optional, read: administrator, write: administrator }),
+    read: text({ ...optional, read: administrator }),
+    sent: text({ ...optional, write: administrator }),
+    both: text({ ...optional, read: authenticated, write: administrator }),
+    pin: text({ ...optional, writeOnly: true, write: administrator }),
+  };
+  const books = mount(defineResource({ name: "book", fields }), { permission: anyone });
+  const { get } = await ownService(t, { mounts: [books], features: [documentation({ title: "Books", version: "1" })] });
+
+  const { schemas } = (await get("/openapi.json")).json.components;
+
+  const described = (schema: string) =>
+    Object.fromEntries(
+      Object.keys(fields).map((name) => [name, schemas[schema].properties[name]?.description ?? null]),
+    );
+  const [only, missing, unsent] = [
+    "Only for callers whom this permission allows: administrator.",
+    "Missing for callers who may not read it (administrator).",
+    "Read-only for callers who may not send it (administrator).",
+  ];
+  const both = `Missing for callers who may not read it (authenticated). ${unsent}`;
+  assert.deepEqual(described("Book"), { title: null, same: only, read: missing, sent: unsent, both, pin: null });
+  assert.equal(described("BookDraft").pin, only);
+  assert.deepEqual(schemas.Book.required.toSorted(), ["id", "sent", "title"]);
+});
+
+test("checks an option of a kind of your own, although it is named like a rule", () => {
+  const kind = {
+    name: "hidden-text",
+    parse: String,
+    parseText: String,
+    schema: { type: "string" },
+    column: { type: "text" },
+    options: { visible: (value: unknown) => (value === true ? null : "it has to be true") },
+  } as const;
+  const declare = (options: object) =>
+    defineResource({ name: "book", fields: { title: defineField(kind as never, options as never) } });
+
+  assert.ok(declare({ visible: true }));
+  refuses(() => declare({ visible: 7 }), /visible is 7; it has to be true/);
+  refuses(() => declare({ visible: true, optional: 7 }), /optional is 7; it has to be true or false/);
+  assert.throws(
+    () => declare({ visible: true, access: 7 }),
+    (error) => {
+      assert.ok(error instanceof DeclarationError);
+      assert.deepEqual(error.mistakes, [
+        "resource book: field title: hidden-text: there is no option access; read and write take the permissions of a field",
+      ]);
+      return true;
+    },
+  );
 });

@@ -38,6 +38,8 @@ test("refuses a rule that is no permission for the caller alone", () => {
   refuses(() => bookWith({ read: owner("owner_id") }), /field title: text: read is [^]*owner narrows to rows/);
   refuses(() => bookWith({ write: self() }), /field title: text: write is [^]*self narrows to rows/);
   refuses(() => bookWith({ read: "admin" }), /read is a text; it has to be a permission, like administrator/);
+  for (const rule of [null, 7, {}, { name: "mine" }, { decide: () => "allow" }])
+    refuses(() => bookWith({ read: rule }), /title: text: read is [^]*it has to be a permission, like administrator/);
   for (const name of ["readableBy", "writableBy", "visible", "canRead", "permission", "access"])
     refuses(
       () => bookWith({ [name]: administrator }),
