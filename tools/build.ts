@@ -46,6 +46,7 @@ for (const file of [
   "core/html/developer.css",
   "core/html/developer.js",
   "core/html/forms.js",
+  "core/html/import.js",
   "core/html/passkeys.js",
 ])
   cpSync(source(file), path.join(target, "chunks", path.basename(file)));

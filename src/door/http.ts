@@ -25,7 +25,7 @@ export { readJSON } from "../http/formats/json.ts";
 export { formType } from "../http/formats/form.ts";
 export { prefersRedirect } from "../http/answer/choosing-format.ts";
 export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/request/format.ts";
-export type { Offer, RequestedEndpoint, View } from "../http/request/view.ts";
+export type { FormKind, Offer, RequestedEndpoint, View } from "../http/request/view.ts";
 export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/answer/paging.ts";
 export { catalogue, type CatalogueEntry, type ProblemCode } from "../core/problem/catalogue.ts";
 export type { BodySchema } from "../http/declarations/body.ts";

@@ -1,4 +1,5 @@
 import { alike, Call, type Reply } from "../core/call/call.ts";
+import { isUnsafe } from "../core/call/cross-site.ts";
 import type { Deprecated } from "../core/deprecation.ts";
 import type { Eventually } from "../core/eventually.ts";
 import { withoutParameters } from "../core/headers/query.ts";
@@ -12,6 +13,7 @@ import type { ServedMount } from "./declarations/mount.ts";
 import { expandableNames } from "./declarations/relations.ts";
 import type { FindRoute, Match } from "./declarations/routes.ts";
 import type { KeyDecision } from "./mount/reads/expand/verdicts.ts";
+import { judgeHopeful } from "./mount/reads/hopeful.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
 import { seenAt, seenBy } from "./mount/seen-by.ts";
 import { readValues } from "./mount/values.ts";
@@ -163,7 +165,10 @@ export class ServedView implements View {
       if (match.params["id"] !== undefined)
         return (await findVisible(mounted, probe, (mount, at) => this.#find(mount, at))) !== null;
       await requireParents(mounted, probe);
-      return true;
+      const { parentColumn } = mounted.resource;
+      if (parentColumn === null || !isUnsafe(method)) return true;
+      const [isHopeful] = await judgeHopeful(mounted, probe, parentColumn, [match.params[parentColumn]!]);
+      return isHopeful === true;
     });
     if (isThere !== true) return null;
     return {
@@ -176,6 +181,11 @@ export class ServedView implements View {
       request: mounted === undefined ? (endpoint.documentation?.request ?? null) : null,
       repeatable: endpoint.repeatable ?? false,
       description: own?.description ?? endpoint.documentation?.summary ?? null,
+      async mayHold(field, ids) {
+        if (mounted === undefined || own !== undefined) return ids;
+        const judged = await judgeHopeful(mounted, probe, field, ids);
+        return ids.filter((_, at) => judged[at] === true);
+      },
     };
   }
 

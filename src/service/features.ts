@@ -59,7 +59,12 @@ export function builtInFeatures({
     health: health(),
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
-    console: consolePages({ ...look, title: about.title, opensAPI: isForDevelopment }),
+    console: consolePages({
+      ...look,
+      title: about.title,
+      ...(config.api?.description === undefined ? {} : { description: config.api.description }),
+      opensAPI: isForDevelopment,
+    }),
     "way-in": wayIn(people, about.title, [cookies.session, cookies.access]),
     orders: defineFeature({
       name: "orders",

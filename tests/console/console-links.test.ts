@@ -107,5 +107,5 @@ test("lists the resources on the page for `/` if the service does not serve `/`"
   const root = await get("/", browser);
 
   assert.deepEqual([root.status, (await get("/")).status], [404, 404]);
-  assert.match(root.text, /<a class="mono" href="\/books">\/books<\/a>[^]*To be read\./);
+  assert.match(root.text, /<h1>Library<\/h1>[^]*<h2><a href="\/books">Books<\/a><\/h2><p class="dim">To be read\./);
 });

@@ -23,11 +23,12 @@ test("shows the beginning of a long value, and leaves it out of the form", async
   for (const page of [made, await api.get(path, asPage), await api.get("/notes", asPage)]) {
     assert.ok(page.text.length < most, `${page.text.length}`);
     assert.match(page.text, /(?:&lt;&amp;&gt;){100}(?:&[a-z;&]*)?…/);
-    assert.match(page.text, /(?:&quot;&quot;,){100}(?:&[a-z;&]*)?…/);
   }
-  const page = await api.get(path, asPage);
-  assert.match(page.text, /too long to be changed on a page/);
-  assert.match(page.text, /the beginning of 900,\d{3} characters/);
+  // A list has no columns for long values.
+  for (const page of [made, await api.get(path, asPage)])
+    assert.match(page.text, /(?:&quot;&quot;,){100}(?:&[a-z;&]*)?…/);
+  const page = await api.get(`${path}?form=edit`, asPage);
+  assert.equal(page.text.match(/too long to be changed on a page/g)?.length, 2);
 
   const wrong = await api.patch(path, { ...sent, other: 1 }, asPage);
   assert.deepEqual([wrong.status, wrong.text.length < most], [400, true]);

@@ -24,6 +24,7 @@ import {
 } from "../../src/door/index.ts";
 import { references } from "../../src/door/resources.ts";
 import { ownService, people, type OwnAnswer } from "../harness/own-service.ts";
+import { formsOf } from "../harness/page-forms.ts";
 import { strangeIn, splitWords, wordsOfOurs } from "../harness/said-by-pages.ts";
 
 const users = defineUsers({ fields: { team: integer({ default: 1 }) }, identity: ["team"] });
@@ -81,8 +82,11 @@ const named = fc.array(fc.record({ ...whose, name: word }), { minLength: 3, maxL
 
 /** Returns the requests that a page offers: `DELETE /notes/1`. */
 function offeredOn({ text: page }: OwnAnswer): ReadonlySet<string> {
-  const forms = page.matchAll(/<form\b[^>]*data-method="(\w+)"\s+data-path="([^"]*)"/g);
-  return new Set([...forms].map(([, method, path]) => `${method} ${path}`));
+  const links = page.matchAll(/href="([^"?]*)\?form=(new|edit)"/g);
+  return new Set([
+    ...formsOf(page).map(({ method, action }) => `${method} ${action}`),
+    ...[...links].map(([, path, form]) => `${form} ${path}`),
+  ]);
 }
 
 const RUNS = Number(process.env["CONSOLE_RUNS"] ?? 12);
@@ -170,17 +174,26 @@ test("shows on the pages of a tenant the same data as JSON, with names, and butt
           return [401, 403, 404, 405].includes(status);
         };
         const offered = offeredOn(page);
-        for (const each of offered) assert.equal(await isRefused(each), false, `${each} on ${place}`);
-        if (method === "GET" && page.status === 200 && path.includes("/", 1)) {
-          const all = ["PATCH", "PUT", "DELETE"].map((verb) => `${verb} ${path}`);
-          for (const each of path.startsWith("/notes/") ? [...all, `POST ${path}/lend`] : all) {
-            // PUT has no separate form. The form of the PATCH offers PUT by a second button.
-            const isThere = offered.has(each) || (each.startsWith("PUT") && page.text.includes('data-as="PUT"'));
-            assert.equal(isThere, !(await isRefused(each)), `${each} on ${place}`);
-          }
+        const isFormRefused = async (each: string): Promise<boolean> => {
+          const [form = "", to = ""] = each.split(" ");
+          const { status } = await ask("GET", `${to}?form=${form}`, {
+            ...askOptions,
+            headers: { accept: "text/html" },
+          });
+          return status !== 200;
+        };
+        for (const each of offered) {
+          const refused = /^(?:new|edit) /.test(each) ? await isFormRefused(each) : await isRefused(each);
+          assert.equal(refused, false, `${each} on ${place}`);
         }
-        for (const [, path = ""] of page.text.matchAll(/data-choices="([^"]*)"/g))
-          assert.equal((await ask("GET", path, askOptions)).status, 200, `${path} on ${place}`);
+        if (method === "GET" && page.status === 200 && path.includes("/", 1)) {
+          for (const each of [`DELETE ${path}`, ...(path.startsWith("/notes/") ? [`POST ${path}/lend`] : [])])
+            assert.equal(offered.has(each), !(await isRefused(each)), `${each} on ${place}`);
+          const own = path.startsWith("/notes/") ? may : path.startsWith("/tags/") ? mayTags : mayKeepers;
+          // The form sends a PATCH. It sends a PUT only if there is no PATCH.
+          const mayChange = !(await isRefused(`${own.update === undefined ? "PUT" : "PATCH"} ${path}`));
+          assert.equal(offered.has(`edit ${path}`), mayChange, `edit on ${place}`);
+        }
       }
     }),
     { numRuns: RUNS, endOnFailure: true },

@@ -106,10 +106,16 @@ test("shows no value that JSON hides from the same caller, with any permissions"
         // A page shows the title of a referenced book next to its id, if the caller may read this book.
         const referred = await ask("GET", `/books/${shelf[0]!.key}`, as === undefined ? {} : { as });
 
+        // The page of a book has its first pages too, if the caller may list them.
+        const inside = await ask("GET", `/books/${key}/pages`, as === undefined ? {} : { as });
+        // A page within a book names the book, if the caller may read it.
+        const above = await ask("GET", `/books/${key}`, as === undefined ? {} : { as });
+
         assert.equal(page.status, data.status, place);
         const knownWords = new Set([
           ...ours,
           ...splitWords(`${data.text} ${record} ${referred.status === 200 ? referred.text : ""}`),
+          ...[inside, above].flatMap(({ status, text: said }) => (status === 200 ? splitWords(said) : [])),
           ...splitWords([...data.headers].flat().join(" ")),
           ...splitWords(`${at} ${JSON.stringify(body ?? {})} ${data.status}`),
           ...splitWords(page.headers.get("x-request-id")!),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
 import { authenticated, defineFeature, defineResource, json, mount, text } from "../../src/door/index.ts";
+import { formsOf } from "../harness/page-forms.ts";
 import { adminPassword, basicHeader, serve, type Answered, type API } from "../harness/serve.ts";
 
 /** The header fields of a browser for a followed link or a typed URL. */
@@ -32,9 +33,9 @@ test("answers a browser with a page at every URL, and a program with JSON", asyn
   await api.post(`/orders/${order.id}/items`, { product: "Ink", quantity: 1, unit_price: "9.95" }, api.admin);
 
   for (const [path, status, title] of [
-    ["/", 200, "Root"],
+    ["/", 200, "Start"],
     ["/users", 200, "Users"],
-    ["/users/1", 200, "User 1"],
+    ["/users/1", 200, "Administrator"],
     ["/orders?status=open&sort=-id", 200, "Orders"],
     [`/orders/${order.id}/items/`, 200, "Items"],
     ["/protected/", 200, "Protected"],
@@ -74,10 +75,7 @@ test("lets a page load only its own style and scripts, which are cached for a ye
       page.headers.get("content-security-policy"),
       "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
-    assert.deepEqual(
-      [...new Set(found.map((each) => /(\w+)\.[0-9a-f]{12}/.exec(each)![1]))],
-      ["console", "developer", "forms", "passkeys"],
-    );
+    assert.deepEqual([...new Set(found.map((each) => /(\w+)\.[0-9a-f]{12}/.exec(each)![1]))], ["console"]);
     for (const address of found) {
       const asset = await api.get(address, { cookie: "session=stale" });
       assert.equal(asset.status, 200, address);
@@ -175,16 +173,18 @@ test("offers only the actions that the reader may take", async (t) => {
   const { json: order } = await api.post("/orders", {}, ann.headers);
   const offered = async (path: string, headers: Record<string, string>) => {
     const page = await api.get(path, { ...browser, ...headers });
-    const forms = joinLines(page).matchAll(/data-method="([A-Z]+)" data-path="(?!\/api)([^"]*)"/g);
-    // A page offers an action twice: as a form of fields and as a form of raw JSON. The set removes the duplicates.
-    return [...new Set([...forms].map(([, method, target]) => `${method} ${target}`))];
+    const links = joinLines(page).matchAll(/<a class="btn main" href="([^"]*)"/g);
+    return [
+      ...[...links].map(([, link]) => link),
+      ...formsOf(page.text).map(({ method, action }) => `${method} ${action}`),
+    ];
   };
 
-  assert.deepEqual(await offered("/users", api.admin), ["POST /users"]);
+  assert.deepEqual(await offered("/users", api.admin), ["/users?form=new"]);
   assert.deepEqual(await offered("/users", ann.headers), []);
   assert.deepEqual(await offered(`/orders/${order.id}`, ann.headers), [
+    `/orders/${order.id}?form=edit`,
     `DELETE /orders/${order.id}`,
-    `PATCH /orders/${order.id}`,
   ]);
   const key = await api.post(
     `/users/${ann.id}/keys`,
@@ -206,11 +206,11 @@ test("shows a refused form again, with each mistake at its field and with the ty
   assert.equal(page.status, asJSON.status);
   for (const { pointer, detail } of asJSON.json.errors) {
     const field = pointer.slice(1);
-    assert.match(joinLines(page), new RegExp(`<span class="wrong" id="field-${field}-wrong-0">${detail}</span>`));
+    assert.match(joinLines(page), new RegExp(`<p class="wrong" id="field-${field}-wrong">${detail}</p>`));
     assert.match(joinLines(page), new RegExp(`id="field-${field}" [^>]*aria-invalid="true"`));
   }
   assert.match(joinLines(page), /name="product" [^>]*value="&lt;i&gt;Ink&lt;\/i&gt;"/);
-  assert.match(joinLines(page), new RegExp(`data-method="POST" data-path="/orders/${order.id}/items"`));
+  assert.match(joinLines(page), new RegExp(`<form class="form" method="post" action="/orders/${order.id}/items"`));
 });
 
 test("shows the stored and the sent version if a change comes too late, and loses neither", async (t) => {
@@ -226,16 +226,19 @@ test("shows the stored and the sent version if a change comes too late, and lose
   const line = joinLines(page);
 
   assert.equal(page.status, 412);
-  assert.match(line, /<bdi>Ann Theirs<\/bdi> <span class="hint">There now/);
-  assert.match(line, /<bdi>Ann &lt;Yours&gt;<\/bdi> <span class="hint">Yours/);
-  assert.match(line, /The same in both: <code>email<\/code>/);
-  assert.ok(line.includes(`data-match="${now.replaceAll('"', "&quot;")}"`));
+  assert.match(line, /<bdi>Ann Theirs<\/bdi><span class="hint">There now/);
+  assert.match(
+    line,
+    /value="Ann &lt;Yours&gt;" data-side="yours" checked required> <span><bdi>Ann &lt;Yours&gt;<\/bdi>/,
+  );
+  assert.doesNotMatch(line, /<legend>Email/, "it is the same in both");
+  assert.equal(formsOf(page.text)[0]!.match, now);
   assert.doesNotMatch(line, /not shown again/);
   const late = await api.delete(path, { ...browser, ...api.admin, "if-match": before });
-  assert.match(joinLines(late), new RegExp(`<a class="btn" href="${path}">See the current state</a>`));
+  assert.match(joinLines(late), new RegExp(`<a class="btn main" href="${path}">Back to the user</a>`));
 });
 
-test("shows a refused change again in the record's form, and marks its values to be sent again", async (t) => {
+test("shows a refused change again in the record's form, with the tag that it was sent with", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const tag = '"7"';
@@ -245,12 +248,10 @@ test("shows a refused change again in the record's form, and marks its values to
     { name: "Ann Other", email: "nonsense" },
     { ...browser, ...api.admin, "if-match": tag },
   );
-  const inputs = [...joinLines(page).matchAll(/<input id="field-(\w+)" [^>]*>/g)];
-  const again = inputs.filter(([input]) => input.includes("data-again")).map(([, name]) => name);
 
   assert.equal(page.status, 400);
-  assert.deepEqual(again, ["name", "email"]);
-  assert.match(joinLines(page), /data-match="&quot;7&quot;"/);
+  assert.match(joinLines(page), /name="name" [^>]*value="Ann Other"[^]*name="email"[^>]* aria-invalid="true"/);
+  assert.equal(formsOf(page.text)[0]!.match, tag);
 });
 
 test("explains the response that the caller gets at an address, and refuses other forms of addresses", async (t) => {
@@ -339,8 +340,8 @@ test("uses the record's own ETag for a form on a page with related records", asy
   const path = `/orders/${order.id}`;
 
   const page = await api.get(`${path}?expand=user,items`, { ...browser, ...api.admin });
-  const tag = /data-method="PATCH" [^>]*data-match="&quot;([^&]*)&quot;"/.exec(joinLines(page))![1]!;
+  const tag = formsOf(page.text).find(({ method }) => method === "DELETE")!.match!;
 
   assert.match(joinLines(page), /Administrator/);
-  assert.equal((await api.patch(path, { status: "paid" }, { ...api.admin, "if-match": `"${tag}"` })).status, 200);
+  assert.equal((await api.patch(path, { status: "paid" }, { ...api.admin, "if-match": tag })).status, 200);
 });

@@ -21,6 +21,7 @@ import {
 } from "../../src/door/index.ts";
 import { date } from "../../src/door/resources.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
+import { formsOf } from "../harness/page-forms.ts";
 
 const browser = { headers: { accept: "text/html" } };
 
@@ -176,4 +177,66 @@ test("finds a record beyond the first fifty by a part of its name", async (t) =>
   assert.equal(form.match(/<option /g)?.length, 3 + 1 + 50 + 1, "states, nobody, the first fifty, the current one");
   assert.match(form, /<option value="9" selected>M9<\/option>/);
   assert.match(form, /<input id="field-assignee_id-find" name="assignee_id\.find" aria-label="Another Assignee/);
+});
+
+test("shows a refused form again with everything that was typed, and each mistake at its field", async (t) => {
+  const { ask } = await startTasks(t);
+  const body = { title: "", notes: "<b>", state: "open", hours: "a few", urgent: true };
+
+  const page = await ask("POST", "/tasks", { as: "ada", body, ...browser });
+  const form = formOf(page);
+
+  assert.equal(page.status, 400);
+  assert.match(page.text, /<title>Mistakes: New task/);
+  assert.match(page.text, /<h2>2 things to change\. Nothing was saved yet\.<\/h2>/);
+  assert.match(page.text, /<a href="#field-hours">Hours: [^<]*<\/a>/);
+  assert.match(form, /<p class="wrong" id="field-hours-wrong">[^<]+<\/p>/);
+  assert.match(form, /name="hours"[^>]* aria-describedby="field-hours-wrong" aria-invalid="true"[^>]* value="a few"/);
+  assert.match(form, /&lt;b&gt;<\/textarea>/);
+  assert.match(form, /name="urgent" value="true"[^>]* checked/);
+});
+
+const origin = "http://127.0.0.1";
+const sent = { accept: "text/html", "content-type": "application/x-www-form-urlencoded", host: "127.0.0.1", origin };
+
+test("creates and changes a record through its forms without script", async (t) => {
+  const { ask, get } = await startTasks(t);
+  const send = (path: string, values: Record<string, string>) =>
+    ask("POST", path, { as: "ada", headers: sent, body: new URLSearchParams(values).toString() });
+
+  const made = await send("/tasks", { title: "Mend the boat", urgent: "false", state: "open", "assignee_id.find": "" });
+  assert.deepEqual([made.status, made.headers.get("location")], [303, "/tasks/1"]);
+  const [form] = formsOf((await get("/tasks/1?form=edit", { as: "ada", ...browser })).text);
+  const changed = await send("/tasks/1", {
+    _method: form!.method,
+    _match: form!.match!,
+    title: "Mend",
+    urgent: "true",
+  });
+  const late = await send("/tasks/1", { _method: form!.method, _match: form!.match!, title: "Sell" });
+
+  assert.equal(changed.status, 303, changed.text);
+  assert.deepEqual((await get("/tasks/1")).json.urgent, true);
+  assert.equal(late.status, 412);
+  assert.match(late.text, /value="Sell" data-side="yours" checked/);
+});
+
+test("keeps everything that was typed into a refused form, and offers the records whose name fits", async (t) => {
+  const { ask } = await startTasks(t);
+  for (let at = 1; at <= 60; at += 1) await ask("POST", "/members", { as: "root", body: { name: `Member ${at}` } });
+  const typed = {
+    title: "",
+    remind_at: "2026-12-24T09:30",
+    "remind_at.zone": "Europe/Berlin",
+    "assignee_id.find": "60",
+  };
+
+  const page = await ask("POST", "/tasks", { as: "ada", headers: sent, body: new URLSearchParams(typed).toString() });
+  assert.equal(page.status, 400, page.text);
+  const form = formOf(page);
+
+  assert.match(form, /type="datetime-local" value="2026-12-24T09:30"/);
+  assert.match(form, /name="remind_at\.zone" value="Europe\/Berlin"/);
+  assert.match(form, /<p class="wrong" id="field-assignee_id-wrong">Choose one of those whose name fits/);
+  assert.match(form, /<option value=""><\/option><option value="60" selected>Member 60<\/option><\/select>/);
 });

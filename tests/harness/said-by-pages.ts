@@ -26,7 +26,8 @@ export function wordsOfOurs(declared: readonly unknown[], more: string): Readonl
 
 /** Returns all unknown words of a page, from its texts and its attributes. */
 export function strangeIn(answer: OwnAnswer, knownWords: ReadonlySet<string>): readonly string[] {
-  const plain = answer.text.replaceAll(/&(?:#39|[a-z]+);/g, " ");
+  // The key of a form is random.
+  const plain = answer.text.replaceAll(/name="_key" value="[^"]*"/g, "").replaceAll(/&(?:#39|[a-z]+);/g, " ");
   const said = splitWords(plain.replaceAll(/<\/?[a-z0-9]+|[a-zA-Z0-9-]+=/g, " "));
   // Ignores numbers of rows, and the first letter of a name.
   const strange = said.filter((each) => !knownWords.has(each) && !/^(?:\d{1,2}|\p{L})$/u.test(each));

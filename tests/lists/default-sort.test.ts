@@ -65,12 +65,12 @@ test("orders a list without sort by the declared order, in every format and shap
   const page = await api.get("/shelves/1/books", { headers: { accept: "text/html" } });
 
   assert.deepEqual(titles(plain.json), inOrder);
-  assert.match(page.text, /5 on this page, by year, highest first/);
+  assert.match(page.text, /5 books on this page/);
   assert.match(page.text, /aria-sort="descending"/);
   const sorted = await api.get("/shelves/1/books?sort=title", { headers: { accept: "text/html" } });
-  assert.match(sorted.text, /5 on this page, by title /);
+  assert.match(sorted.text, /aria-sort="ascending"><a [^>]*>Title</);
   const byId = await api.get("/shelves", { headers: { accept: "text/html" } });
-  assert.match(byId.text, /One on this page\s*</);
+  assert.match(byId.text, /1 shelf on this page/);
   assert.deepEqual(
     csv.text
       .trim()

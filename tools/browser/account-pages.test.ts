@@ -141,7 +141,7 @@ test("logs in by keyboard alone, in the order of the page", async () => {
   await page.keyboard.press("Tab");
   await page.keyboard.type(service.password);
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "This is an API" }).waitFor();
+  await page.getByRole("heading", { name: "Latchkey", level: 1 }).waitFor();
   await context.close();
 });
 

@@ -32,19 +32,19 @@ async function save(page: Page): Promise<void> {
 }
 
 test("creates users by a form and from a file, sets a one-time password, and promotes and deactivates users", async () => {
-  const page = await openAs("admin", service.password, "/users");
-  await page.getByLabel("name", { exact: true }).last().fill("Ann");
-  await page.getByLabel("email", { exact: true }).last().fill("ann@example.com");
+  const page = await openAs("admin", service.password, "/users?form=new");
+  await page.getByLabel("Name", { exact: true }).fill("Ann");
+  await page.getByLabel("Email", { exact: true }).fill("ann@example.com");
   await page.getByRole("button", { name: "Add user" }).click();
   await page.waitForURL(/\/users\/2$/);
 
-  await page.goto(`${service.address}/users`);
-  await page.getByText("Import users from a file").click();
+  await page.goto(`${service.address}/users?form=new`);
+  await page.getByText("Bring users from a file").click();
   const csv = 'name,email\n"Ben ""B"" O, Jr",ben@example.com\nCleo,no mailbox\n"Dora\nLee",dora@example.com\n';
   const bringIn = async (text: string, said: RegExp): Promise<void> => {
     await page.getByLabel("File").setInputFiles({ name: "users.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
     for (let times = 0; times < 2; times++) {
-      await page.getByRole("button", { name: "Import" }).click();
+      await page.getByRole("button", { name: "Bring them in" }).click();
       await page.locator("#imported", { hasText: "Done." }).waitFor();
       assert.match(await page.locator("#imported").innerText(), said);
     }

@@ -206,13 +206,13 @@ test("keeps the typed values while the user confirms with a password", async () 
     mount(books, { permission: { list: anyone, read: anyone, create: confirmed({ within: 60 }), update: anyone } }),
   ];
   await using own = await startObservedService({}, { mounts });
-  await using opened = await open("/login?next=/books", own);
+  await using opened = await open("/login?next=/books?form=new", own);
   const { page, complaints } = opened;
   await logInByPassword(page, "admin", own.password);
-  await page.waitForURL(`${here(own)}/books`);
+  await page.waitForURL(`${here(own)}/books?form=new`);
   own.turn(61);
-  await page.getByLabel("title").fill("Emma");
-  await page.getByLabel("isbn").fill("9780141439587");
+  await page.getByLabel("Title").fill("Emma");
+  await page.getByLabel("Isbn").fill("9780141439587");
   await page.getByRole("button", { name: /^Add/ }).click();
   await page.getByLabel("Password", { exact: true }).fill("wrong");
   await page.getByRole("button", { name: "Confirm" }).click();

@@ -182,9 +182,9 @@ const findable = (select) => {
       event.preventDefault();
       if (list.hidden) offer();
       if (list.children.length) mark((at + step + list.children.length) % list.children.length);
-    } else if (event.key === "Enter" && at >= 0 && at < length) {
+    } else if (event.key === "Enter" && !list.hidden && (at >= 0 || length === 1)) {
       event.preventDefault();
-      list.children[at].dispatchEvent(new MouseEvent("mousedown"));
+      list.children[Math.max(at, 0)].dispatchEvent(new MouseEvent("mousedown"));
     } else if (event.key === "Escape" && !list.hidden) {
       event.preventDefault();
       chosen();
@@ -193,6 +193,8 @@ const findable = (select) => {
   });
   select.id = `${id}-value`;
   select.hidden = true;
+  // Without the script, another field finds a record by a part of its name.
+  document.getElementsByName(`${select.name}.find`)[0]?.remove();
   select.before(box);
   box.append(input, list);
   chosen();
@@ -212,6 +214,11 @@ const furnish = (within) => {
     if (state) fold.open = state === "open";
     fold.ontoggle = () => keep.set(fold.dataset.keep, fold.open ? "open" : "folded");
   }
+  // The script of a fold is loaded when the fold is opened.
+  for (const fold of all("details[data-script]", within))
+    fold.addEventListener("toggle", () => document.head.append(make("script", { src: fold.dataset.script })), {
+      once: true,
+    });
   for (const element of all("[data-js]", within)) element.hidden = false;
   for (const link of all("[data-login]", within)) showIdentity(link).catch(() => undefined);
   const on = one("#keys-on", within);
@@ -263,6 +270,13 @@ const press = {
     button.firstElementChild.textContent = isShown ? "Hide" : "Show";
   },
   print: () => print(),
+  // Counting may take a while, so records are counted only on request.
+  count: async (button) => {
+    const reply = await fetch(button.dataset.count, { method: "HEAD", headers: { Prefer: "count=exact" } });
+    const total = reply.headers.get("X-Total-Count");
+    if (total === null) say("Counting takes too long.");
+    else button.replaceWith(`${Number(total).toLocaleString()} in all`);
+  },
   every: ({ dataset }) => {
     for (const radio of all(`[data-side="${dataset.every}"]`)) radio.checked = true;
   },
@@ -276,10 +290,33 @@ document.addEventListener("click", ({ target }) => {
 /* A second click sends nothing. A form that another script sends is its business. */
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.dataset.path !== undefined || form.dataset.try) return;
+  if (form.dataset.path !== undefined || form.dataset.try || form.dataset.import) return;
   if (form.getAttribute("aria-busy") === "true") return event.preventDefault();
   if (form.method === "post") form.setAttribute("aria-busy", "true");
 });
+/* What was typed stays while its reader logs in or confirms, and comes back with the form. No password is kept. */
+const fieldsOf = (form) =>
+  [...form.elements].filter(({ name, type }) => /^[a-z]/.test(name) && !["password", "file", "hidden"].includes(type));
+const isCard = () => document.body.classList.contains("quiet");
+document.addEventListener("submit", ({ target }) => {
+  if (!isCard() && target.matches("main .form[method=post]:not([data-path])"))
+    sessionStorage.setItem(
+      `typed ${target.action}`,
+      JSON.stringify(
+        fieldsOf(target).map(({ type, checked, value }) => (/^(check|radi)/.test(type) ? checked : value)),
+      ),
+    );
+});
+const restore = () => {
+  if (isCard()) return;
+  for (const form of all("main .form[method=post]:not([data-path])")) {
+    const typed = JSON.parse(sessionStorage.getItem(`typed ${form.action}`) ?? "[]");
+    const fields = fieldsOf(form);
+    if (typed.length !== fields.length || one("[aria-invalid]", form)) continue;
+    fields.forEach((field, at) => (field[typeof typed[at] === "boolean" ? "checked" : "value"] = typed[at]));
+  }
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith("typed ")) sessionStorage.removeItem(key);
+};
 /* If the browser shows a stored page again, for example with "back" after a logout, hides the page and requests it
    again. */
 addEventListener("pageshow", ({ persisted }) => {
@@ -325,5 +362,8 @@ document.addEventListener("keydown", (event) => {
   else wanted.click();
 });
 
+restore();
 furnish(document);
 measure();
+const named = document.getElementById(location.hash.slice(1));
+if (named?.matches("details")) named.open = true;

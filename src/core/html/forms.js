@@ -1,14 +1,6 @@
-// The forms that a browser cannot send itself: methods that HTML forms lack, JSON, files of records, and choices by name.
+// The forms that a browser cannot send itself: methods that HTML forms lack, JSON, and choices by name.
 // Runs after console.js. It writes no HTML: mistakes are shown by the page that the service returns.
 "use strict";
-
-/* Counts the records only on request, because counting may take a while. */
-const count = async (button) => {
-  const reply = await fetch(button.dataset.count, { method: "HEAD", headers: { Prefer: "count=exact" } });
-  const total = reply.headers.get("X-Total-Count");
-  if (total === null) return say("Counting takes too long.");
-  button.replaceWith(`${Number(total).toLocaleString("en")} in all`);
-};
 
 /* Suggests ids of other records with their names: of the first records, or of those that contain the typed word. The
    service lists only records that the caller may list. */
@@ -61,11 +53,7 @@ for (const event of ["focusin", "input"])
   });
 
 /** Returns the value of a field. A one-line field that wraps gets no line breaks, also not by pasting. */
-const valueOf = ({ value, dataset, type }) => {
-  // The script of every page shows times in the zone of the reader.
-  if (type === "datetime-local" && value) return new Date(value).toISOString().replace(".000Z", "Z");
-  return dataset.line === undefined ? value : value.replace(/\s*\n\s*/g, " ");
-};
+const valueOf = ({ value, dataset }) => (dataset.line === undefined ? value : value.replace(/\s*\n\s*/g, " "));
 /** Returns the ids and words that are selected, and those that were typed. */
 const chosenIn = (fields, type) =>
   fields
@@ -120,12 +108,6 @@ const bodyOf = (form, method) => {
       field.closest("[data-several]")
     )
       continue;
-    // What browsers send beside the fields when there is no script.
-    if (/^_|\./.test(field.name)) continue;
-    if (field.type === "checkbox" && field.dataset.type === "boolean") {
-      if (!partly || isChanged(field)) body[field.name] = field.checked;
-      continue;
-    }
     if (partly && field.type !== "hidden" && !isChanged(field)) continue;
     const { type = "text" } = field.dataset;
     if (field.type === "radio" ? field.checked : partly || field.value !== "")
@@ -293,118 +275,6 @@ const showNote = (form, page, status) => {
   note.focus();
 };
 
-/* A file of records. Each record is sent in a separate request, with an idempotency key from its content. So a record
-   that is sent again has one effect, also from a corrected file. */
-const rowsOf = (text) => {
-  let line = 1;
-  const rows = [{ line, cells: [] }];
-  for (const [all, inQuotes, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
-    rows.at(-1).cells.push(inQuotes?.replaceAll('""', '"') ?? plain);
-    line += all.split("\n").length - 1;
-    if (end === "") break;
-    if (end !== ",") rows.push({ line, cells: [] });
-  }
-  return rows.filter(({ cells }) => cells.length > 1 || cells[0] !== "");
-};
-/** Returns the lines on which the elements of a JSON array begin. */
-const linesOf = (text) => {
-  const lines = [];
-  let [depth, line, isNext] = [0, 1, false];
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},\n]|[^\s[\]{},"]+/g)) {
-    if (token === "\n") line += 1;
-    else {
-      if (isNext && token !== "]") lines.push(line);
-      isNext = (token === "[" && depth === 0) || (token === "," && depth === 1);
-      depth += "[{".includes(token) ? 1 : "]}".includes(token) ? -1 : 0;
-    }
-  }
-  return lines;
-};
-const lineAsJSON = (text, line) => {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`line ${line} is not JSON: ${error.message}`);
-  }
-};
-/** Returns the records of a file, each with the line on which it begins. */
-const recordsOf = (text, types) => {
-  const whole = text.replace(/^\ufeff/, "");
-  if (/^\s*\[/.test(whole)) {
-    const lines = linesOf(whole);
-    return JSON.parse(whole).map((record, at) => ({ line: lines[at], record }));
-  }
-  if (/^\s*\{/.test(whole))
-    return whole
-      .split(/\r?\n/)
-      .flatMap((line, at) => (line.trim() ? [{ line: at + 1, record: lineAsJSON(line, at + 1) }] : []));
-  const [{ cells: names } = { cells: [] }, ...rows] = rowsOf(whole.trimEnd());
-  // A cell after the last column is also sent, so the service refuses the record.
-  const nameOf = (at) => names[at]?.trim() ?? `column_${at + 1}`;
-  return rows.map(({ line, cells }) => ({
-    line,
-    record: Object.fromEntries(
-      cells.flatMap((cell, at) => (cell ? [[nameOf(at), read(cell, types[nameOf(at)] ?? "text")]] : [])),
-    ),
-  }));
-};
-/**
- * Two records with the same digest have the same key. The service refuses the second, so it is reported and not lost.
- */
-const digestOf = (text) => {
-  let [one, other] = [5381, 52711];
-  for (let at = 0; at < text.length; at += 1) {
-    one = Math.imul(one ^ text.charCodeAt(at), 2654435761);
-    other = Math.imul(other ^ text.charCodeAt(at), 1597334677);
-  }
-  return [one, other].map((each) => (each >>> 0).toString(16)).join("-");
-};
-const bringIn = async (form) => {
-  if (form.getAttribute("aria-busy") === "true") return;
-  const out = document.getElementById(form.dataset.import);
-  const [file] = one("[type=file]", form).files;
-  if (file === undefined) return say("Choose a file first.");
-  out.textContent = "";
-  form.setAttribute("aria-busy", "true");
-  const refused = [];
-  let [made, at] = [0, 0];
-  const showNote = (last = "") =>
-    (out.textContent = [`${made} made, ${refused.length} refused.`, ...refused, last].filter(Boolean).join("\n"));
-  try {
-    const records = recordsOf(await file.text(), JSON.parse(form.dataset.types));
-    const key = keyOf(form);
-    const times = new Map();
-    for (const { line, record } of records) {
-      at += 1;
-      const body = JSON.stringify(record);
-      times.set(body, (times.get(body) ?? 0) + 1);
-      const headers = {
-        Accept: "application/json",
-        "Content-Type": "application/json",
-        "Idempotency-Key": `${key}-${digestOf(body)}-${times.get(body)}`,
-      };
-      const reply = await fetch(form.dataset.path, { method: "POST", headers, body });
-      const { detail, errors = [] } = reply.ok ? {} : await reply.json();
-      if (reply.ok) made += 1;
-      else refused.push(`Line ${line}: ${detail} ${errors.map((each) => `${each.pointer} ${each.detail}`).join(" ")}`);
-      if ([401, 403, 429, 503].includes(reply.status))
-        return showNote(
-          `Stopped at line ${line}, record ${at} of ${records.length}. Correct the cause and send the file again.`,
-        );
-      showNote(`Record ${at} of ${records.length} …`);
-    }
-    showNote("Done.");
-  } catch (error) {
-    showNote(
-      at === 0
-        ? `Nothing was sent: ${error.message}`
-        : `Stopped at record ${at}: ${error.message}. Send the file again.`,
-    );
-  } finally {
-    form.removeAttribute("aria-busy");
-  }
-};
-
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   // Enter sends a one-line field that wraps, like every one-line field.
@@ -419,15 +289,14 @@ document.addEventListener("click", (event) => {
     void go(location.href);
   }
   const button = target.closest("button");
-  if (button?.matches("[data-count]")) void count(button);
   if (button?.matches("[data-close]")) button.closest("details").open = false;
 });
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!form.dataset.method && !form.dataset.import) return;
+  if (!form.dataset.method) return;
   // The script of the docs sends these.
   if (form.dataset.try) return;
   event.preventDefault();
-  void (form.dataset.import ? bringIn(form) : send(form, event.submitter));
+  void send(form, event.submitter);
 });
 for (const form of all("[data-raw]")) renew(form);

@@ -39,6 +39,8 @@ const files = {
   script: "console.js",
   /** The script that sends forms with methods and content that browsers lack. It needs the script of every page. */
   forms: "forms.js",
+  /** The script that sends a file of records. It needs the script of every page. */
+  import: "import.js",
   /** The script that uses passkeys. It needs the script of every page. */
   passkeys: "passkeys.js",
   /** The script that tries requests. It needs the script of every page. */

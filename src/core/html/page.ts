@@ -40,7 +40,7 @@ export interface PageParts extends CommonParts {
   /** The pages above this one, outermost first. */
   readonly crumbs: readonly PageLink[];
   /** The class of the main part: a narrow column is better for forms and texts. */
-  readonly looks?: "narrow" | "settings";
+  readonly looks?: "narrow" | "narrow problem" | "settings";
   /** The content of the foot, after the name of the service. */
   readonly foot?: PageContent;
   /** False for a page without keys. Default: true. */

@@ -6,12 +6,12 @@ import type { View } from "../../http/request/view.ts";
 type AddressParameters = readonly (readonly [name: string, value: string])[];
 
 /**
- * Returns the query parameters of the request, without the one that selects the format. Empty if the query cannot be
- * read.
+ * Returns the query parameters of the request, without those that select the format and the form, and without empty
+ * ones. Empty if the query cannot be read.
  */
 export function readParameters({ query }: View): AddressParameters {
   try {
-    return parseQuery(query).filter(([name]) => name !== "format");
+    return parseQuery(query).filter(([name, value]) => name !== "format" && name !== "form" && value !== "");
   } catch {
     return [];
   }

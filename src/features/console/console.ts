@@ -12,7 +12,10 @@ import type { DataBody, Format, ProblemDocument } from "../../http/request/forma
 import type { View } from "../../http/request/view.ts";
 import { accountPages, changePasswordEndpoint, pageEndpoints, takenPages } from "./account-pages.ts";
 import { findParameter } from "./addresses.ts";
+import { drawList } from "./data/list-page.ts";
+import { drawRecord } from "./data/record-page.ts";
 import { drawRequestedForm } from "./data/requested-form.ts";
+import { drawRoot } from "./data/root-page.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
 import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
@@ -23,15 +26,12 @@ import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
 import { drawWaitingLogin } from "./pages/factor-page.ts";
 import { drawInvitation } from "./pages/invitation-page.ts";
-import { drawList } from "./pages/list-page.ts";
 import { drawIdentityStart } from "./pages/login-lists.ts";
 import { drawLoginPage } from "./pages/login-page.ts";
 import { drawForgot, drawReset, drawSignup, drawVerify } from "./pages/mail-pages.ts";
 import { CONFIRM_PATH, RECOVERY_PATH, drawFactor } from "./pages/new-factor-page.ts";
 import { drawPlain } from "./pages/plain-page.ts";
 import { drawProblem } from "./pages/problem-page.ts";
-import { drawRecord } from "./pages/record-page.ts";
-import { drawRoot } from "./pages/root-page.ts";
 import { isRows } from "./pages/rows.ts";
 import { drawSession } from "./pages/session-page.ts";
 import { drawWhy } from "./pages/why-page.ts";
@@ -58,7 +58,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
     name: "console",
     setUp({ basePath, service }) {
       requireOptions(options, consoleOptions);
-      const { title, accent, colors = {}, templates = {}, pages, opensAPI = false } = options;
+      const { title, description, accent, colors = {}, templates = {}, pages, opensAPI = false } = options;
       const style = pageStyle((accent === undefined ? "" : accentRule(accent)) + colorRule(colors));
       const look = lookOf(options, style);
       const files = {
@@ -66,6 +66,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
         developerStyle: pageAsset("developerStyle"),
         script: pageAsset("script"),
         forms: pageAsset("forms"),
+        import: pageAsset("import"),
         passkeys: pageAsset("passkeys"),
         developer: pageAsset("developer"),
       };
@@ -74,6 +75,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       const site: Site = {
         title,
         look,
+        ...(description === undefined ? {} : { description }),
         templates: {
           "/": drawRoot,
           [SESSION_PATH]: drawSession,
@@ -100,6 +102,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           developerStyle: addressOf(files.developerStyle),
           script: addressOf(files.script),
           forms: addressOf(files.forms),
+          import: addressOf(files.import),
           passkeys: addressOf(files.passkeys),
           developer: addressOf(files.developer),
         },

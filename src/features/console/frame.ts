@@ -2,9 +2,13 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
 import { writeCard, writePage, type PageLink } from "../../core/html/page.ts";
 import type { View } from "../../http/request/view.ts";
+import { formatTitle, nameOne } from "../../resource/record-labels.ts";
 import { readTarget } from "./addresses.ts";
+import { isForAdministrators } from "./data/access-words.ts";
+import { excerptText, inCell } from "./excerpt.ts";
+import { labelsOf } from "./labels.ts";
 import { hasLoginMethods, PASSKEY_PATH, SESSION_PATH, USERS_PATH } from "./login-methods.ts";
-import { askedPath, isReadable, isServed, splitPath } from "./paths.ts";
+import { askedPath, fits, isReadable, isServed, splitPath } from "./paths.ts";
 import { nameMany, resolveAddress, type Asset, type Drawn, type Site } from "./site.ts";
 import { drawStrip } from "./strip.ts";
 import { WHY_PATH } from "./why.ts";
@@ -38,20 +42,37 @@ export async function writeFramed(site: Site, view: View, drawn: Drawn, requestI
     return writeCard({ ...common, ...foot, head: drawHead(site, ["style"], card.scripts ?? ["script"]) });
   }
   const links = await collectLists(site, view);
-  const scripts: readonly Asset[] = ["script", "forms", "developer"];
-  // A form of any page may lead to a confirmation by passkey, which the script shows in place of the page.
-  const hasPasskeys = isServed(site, PASSKEY_PATH, "POST");
   return writePage({
     ...common,
-    head: drawHead(site, ["style", "developerStyle"], hasPasskeys ? [...scripts, "passkeys"] : scripts),
+    head: drawHead(site, chooseStyles(main), chooseScripts(site, main)),
     nav: { label: "Contents", links },
     who: await drawWho(site, view),
-    crumbs: looks === "settings" ? [] : collectCrumbs(site, view),
+    crumbs: looks === "settings" ? [] : await collectCrumbs(site, view),
     ...(looks === undefined ? {} : { looks }),
-    ...(looks === "settings"
-      ? { hasKeys: false }
-      : { foot: hasStrip ? html`${drawStrip(site, view, requestId)}${needsScript}` : needsScript }),
+    ...(looks === "settings" ? { hasKeys: false } : { foot: hasStrip ? drawStrip(site, view, requestId) : html`` }),
   });
+}
+
+/** Returns the styles that a page needs. Only what developers read needs a second one. */
+function chooseStyles(main: Markup): readonly Asset[] {
+  return /class="(?:code|facts-list|steps)\b/.test(main.toString()) ? ["style", "developerStyle"] : ["style"];
+}
+
+/**
+ * Returns the scripts that a page needs. Pages of data need only that of every page. A form with JSON may lead to a
+ * confirmation by passkey, which the script shows in place of the page.
+ */
+function chooseScripts(site: Site, main: Markup): readonly Asset[] {
+  const text = main.toString();
+  const hasForms = /\sdata-method="/.test(text);
+  const hasPasskeys = (hasForms || text.includes("data-passkey")) && isServed(site, PASSKEY_PATH, "POST");
+  const tries = text.includes("data-try");
+  return [
+    "script",
+    ...(hasForms || hasPasskeys ? (["forms"] as const) : []),
+    ...(tries ? (["developer"] as const) : []),
+    ...(hasPasskeys ? (["passkeys"] as const) : []),
+  ];
 }
 
 function isAccountPage({ pages }: Site, { place }: View): boolean {
@@ -65,8 +86,6 @@ function drawHead({ assets }: Site, styles: readonly Asset[], scripts: readonly 
   ];
 }
 
-const needsScript = html`<noscript><p>Reading and logging in work without JavaScript. Changing things needs it.</p></noscript>`;
-
 /** The maximum number of lists in the bar. The start page has all of them. */
 const MOST_LISTS = 5;
 
@@ -78,6 +97,8 @@ async function collectLists(site: Site, view: View): Promise<readonly PageLink[]
   for (const { resource, permissions, older } of site.facts().mounts) {
     const { path, within } = resource;
     if (within !== null || older !== null || permissions.list === undefined) continue;
+    // Those that only administrators see have cards on the start page.
+    if (isForAdministrators(permissions.list)) continue;
     if (!(await view.offers(path)).some(({ action }) => action === "list")) continue;
     if (links.length === MOST_LISTS) return [...links, { text: "More", path: "/" }];
     links.push({ text: nameMany(resource), path, isCurrent: here === path || here.startsWith(`${path}/`) });
@@ -85,17 +106,42 @@ async function collectLists(site: Site, view: View): Promise<readonly PageLink[]
   return links;
 }
 
-/** Returns the pages above this one that the caller can open. */
-function collectCrumbs(site: Site, view: View): readonly PageLink[] {
+/**
+ * Returns the pages above this one that the caller can open, each by its name. The record of a form is above the form.
+ */
+async function collectCrumbs(site: Site, view: View): Promise<readonly PageLink[]> {
+  if (view.status >= 500) return [];
   const { mounts } = site.facts();
-  const parts = splitPath(askedPath(view));
-  return parts.slice(0, Math.min(parts.length - 1, 12)).flatMap((part, at) => {
-    const path = `/${parts.slice(0, at + 1).join("/")}`;
+  const path = askedPath(view);
+  const parts = splitPath(path);
+  const most = (view.place?.form ?? null) === null ? parts.length - 1 : parts.length;
+  const crumbs: PageLink[] = [];
+  for (const at of parts.slice(0, Math.min(most, 12)).keys()) {
+    const above = `/${parts.slice(0, at + 1).join("/")}`;
     // The explanation page needs the URL that it explains, so the path gets no link.
-    if (!isReadable(site, path) || path === WHY_PATH) return [];
-    const listed = mounts.find(({ resource }) => resource.path === path)?.resource;
-    return [{ text: listed === undefined ? decoded(part) : nameMany(listed), path }];
-  });
+    if (!isReadable(site, above) || above === WHY_PATH) continue;
+    const offers = await view.offers(above);
+    if (!offers.some(({ method }) => method === "GET")) continue;
+    const listed = mounts.find(({ resource }) => resource.path === above)?.resource;
+    const last = decoded(parts[at]!);
+    const text = listed === undefined ? await nameCrumb(site, view, above, last) : nameMany(listed);
+    crumbs.push({ text, path: above });
+  }
+  return crumbs;
+}
+
+/** Returns the name of a record or of a list below it. A part of a path without a name is shown as it is. */
+async function nameCrumb(site: Site, view: View, path: string, last: string): Promise<string> {
+  const { mounts } = site.facts();
+  const parts = splitPath(path);
+  const record = mounts.find(({ resource }) => fits(splitPath(`${resource.path}/{id}`), parts))?.resource;
+  if (record !== undefined) {
+    const id = record.id === "integer" ? Number(last) : last;
+    const names = record.within === null ? await labelsOf(site, view, record, [id]) : null;
+    return excerptText(names?.get(id) ?? nameOne(record, last), inCell.characters);
+  }
+  const list = mounts.find(({ resource }) => fits(splitPath(resource.path), parts))?.resource;
+  return list === undefined ? formatTitle(last) : nameMany(list);
 }
 
 function decoded(part: string): string {
@@ -112,7 +158,7 @@ async function drawWho(site: Site, view: View): Promise<PageContent> {
   const { identity } = view;
   const hasSessions = isServed(site, SESSION_PATH);
   if (identity === null) return hasSessions ? drawLoginLink(site, view, session) : "";
-  const { id, username, role, scheme } = identity;
+  const { id, username, scheme } = identity;
   const name = await findName(view, id);
   const account = resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(id)));
   const known =
@@ -124,9 +170,9 @@ async function drawWho(site: Site, view: View): Promise<PageContent> {
   return html`<details class="menu end who">
     <summary><span class="face" aria-hidden="true">${first.toUpperCase()}</span><bdi>${name ?? username}</bdi></summary>
     <div>
-      ${known}<br><span class="dim small">${describeRole(role)}, known by ${scheme}</span></p>
+      ${known}</p>
       ${isServed(site, ACCOUNT_PATH) ? html`<a href="${account}">Your account</a>` : ""}
-      ${hasSessions ? html`<a href="${session}">Who you are</a>` : ""}${hasSessions && scheme === "session" ? out : ""}
+      ${hasSessions && scheme === "session" ? out : ""}
     </div>
   </details>`;
 }
@@ -155,9 +201,4 @@ function loginLink(site: Site, view: View, session: string): string {
   const login = resolveAddress(view, site.pages.login);
   if (isUnsafe(view.call.method) || view.place?.hidesQuery === true) return login;
   return `${login}?${new URLSearchParams({ next: readTarget(view) }).toString()}`;
-}
-
-/** Returns the name of a role. The two built-in roles have names for people, others appear as declared. */
-function describeRole(role: string): string {
-  return role === "admin" ? "Administrator" : role === "user" ? "User" : role;
 }

@@ -19,6 +19,8 @@ import type { Template } from "./site.ts";
 export interface ConsoleOptions {
   /** The name of the service. */
   readonly title: string;
+  /** One sentence about the service, for its start page. */
+  readonly description?: string;
   /** One or two characters next to the title. Default: the first letter of the title. */
   readonly mark?: string;
   /** The URL of an image next to the title, instead of the mark: a path of this service, or `data:`. */
@@ -61,6 +63,7 @@ const aPage: ValueCheck = (value) =>
 /** The check of each option. */
 export const consoleOptions: ChecksOf<ConsoleOptions> = {
   title: text,
+  description: optional(text),
   mark: optional((value) =>
     isText(value) && /^\S{1,2}$/u.test(value) && !/\p{Cc}/u.test(value) ? null : "it has to be one or two characters",
   ),

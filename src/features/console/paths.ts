@@ -46,6 +46,7 @@ export function splitPath(path: string): readonly string[] {
   return path.split("/").filter((part) => part !== "");
 }
 
-function fits(declared: readonly string[], parts: readonly string[]): boolean {
+/** Returns true if the parts of a path fit those of a declared path. */
+export function fits(declared: readonly string[], parts: readonly string[]): boolean {
   return declared.length === parts.length && declared.every((part, at) => part.startsWith("{") || part === parts[at]);
 }

@@ -12,6 +12,8 @@ import { buildTableName } from "../../resource/tables/table.ts";
 export interface Site {
   /** The name of the service. */
   readonly title: string;
+  /** The sentence about the service, on its start page. */
+  readonly description?: string;
   /** The name, the mark and the links of the service. */
   readonly look: Look;
   /** The URLs of the styles and of the scripts. */
@@ -26,7 +28,7 @@ export interface Site {
 }
 
 /** A style or a script of pages. */
-export type Asset = "style" | "developerStyle" | "script" | "forms" | "passkeys" | "developer";
+export type Asset = "style" | "developerStyle" | "script" | "forms" | "import" | "passkeys" | "developer";
 
 /**
  * The names of referenced records, by the path of their resource and their id. Contains only records that the caller
@@ -71,7 +73,7 @@ export interface Drawn {
   /** True for a narrow column, which is better for forms and texts. */
   readonly narrow?: boolean;
   /** `settings` for sections with their titles beside them. */
-  readonly looks?: "narrow" | "settings";
+  readonly looks?: "narrow" | "narrow problem" | "settings";
   /** False for a page without the fold for developers. Default: true, except on the pages of accounts. */
   readonly hasStrip?: boolean;
   /** Set for a card: a page of one form or one sentence, without bar and fold. */

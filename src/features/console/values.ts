@@ -1,64 +1,95 @@
 import { isObject } from "../../core/checking/members.ts";
 import { html, type Markup } from "../../core/html/markup.ts";
 import type { Field } from "../../resource/declaration/field.ts";
+import { formatTitle, nameOne } from "../../resource/record-labels.ts";
+import type { Resource } from "../../resource/resource.ts";
 import { excerptText, excerptOfJSON, onPage, type Extent } from "./excerpt.ts";
 import { recordAddress, referredBy, type Drawing } from "./site.ts";
 
 /** Shows one value. `field` is null if the value has no declared field. Longer content is cut. */
 export function showValue(drawing: Drawing, field: Field | null, value: unknown, extent = onPage): Markup {
   const most = extent.characters;
-  if (value === null || value === undefined) return html`<span class="dim">null</span>`;
+  if (value === null || value === undefined) return nothing;
   const to = field === null ? null : referredBy(drawing.site, field);
-  if (to !== null && Array.isArray(value)) return showReferences(drawing, to.path, value, extent);
+  if (to !== null && Array.isArray(value)) return showReferences(drawing, to, value, extent);
+  if (Array.isArray(value) && value.length === 0) return nothing;
+  if (field !== null && isWords(value))
+    return html`${value.map((each, at) => html`${at === 0 ? "" : ", "}<bdi>${each}</bdi>`)}`;
   if (typeof value === "object") return html`<code>${excerptOfJSON(value, most)}</code>`;
   if (field === null) return showPlain(value, most);
-  if (to !== null) return showReference(drawing, to.path, value, most);
-  if (field.kind.tone !== undefined)
-    return showWord(field.kind.tone(value), field.kind.label?.(value) ?? String(value));
-  if (field.kind.column.type === "date-time") return showTime(String(value));
-  return field.kind.column.type === "decimal"
-    ? html`<span class="mono">${String(value)}</span>`
-    : showPlain(value, most);
+  if (to !== null) return showReference(drawing, to, value, most);
+  if (field.kind.tone !== undefined) return showWord(field.kind.tone(value), nameChoice(field, value));
+  const { type } = field.kind.column;
+  if (type === "date") return showDay(String(value));
+  if (type === "date-time") return showTime(String(value));
+  if (type === "decimal") return html`${groupDigits(String(value))}`;
+  return typeof value === "string" ? html`<bdi>${excerptText(value, most)}</bdi>` : showPlain(value, most);
+}
+
+/** Stands where a record has no value. */
+export const nothing = html`<span class="none"><span aria-hidden="true">–</span><span class="vh">none</span></span>`;
+
+/** The most words that a value of several words shows as words. */
+const MOST_WORDS = 20;
+
+function isWords(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= MOST_WORDS &&
+    value.every((each) => typeof each === "string" && each.length <= 100)
+  );
+}
+
+/** Returns the words for one of the values of a field. */
+export function nameChoice({ kind }: Field, value: unknown): string {
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  return kind.label?.(value) ?? formatTitle(String(value));
+}
+
+function groupDigits(text: string): string {
+  return text.replace(
+    /^(-?)(\d{4,})/,
+    (_, sign: string, digits: string) => sign + digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ","),
+  );
 }
 
 function showWord(tone: string | null, word: string): Markup {
   return html`<span class="${tone === null ? "tag" : `tag ${tone}`}">${word}</span>`;
 }
 
-/** Shows an id with the name of its record. The id is a link only if the record can be read. */
-function showReference({ view, labels }: Drawing, path: string, value: unknown, most: number): Markup {
-  const id = String(value);
-  const labelsById = labels.get(path);
+/** Shows the name of a record. It is a link only if the caller may read the record. */
+function showReference({ view, labels }: Drawing, to: Resource, value: unknown, most: number): Markup {
+  const labelsById = labels.get(to.path);
   const label = typeof value === "number" || typeof value === "string" ? labelsById?.get(value) : undefined;
-  const at = recordAddress(view, path, id);
-  if (at === null || (labelsById !== undefined && label === undefined)) return html`<span class="mono">${id}</span>`;
-  if (label === undefined || label === id) return html`<a class="mono" href="${at}">${id}</a>`;
-  return html`<span class="mono dim">${id}</span> <a href="${at}" dir="auto">${excerptText(label, most)}</a>`;
+  const at = recordAddress(view, to.path, value);
+  if (at === null || label === undefined) return html`<bdi>${excerptText(nameOne(to, value), most)}</bdi>`;
+  return html`<a href="${at}" dir="auto">${excerptText(label, most)}</a>`;
 }
 
-/** Shows the first of several ids, each with the name of its record. */
-function showReferences(drawing: Drawing, path: string, ids: readonly unknown[], extent: Extent): Markup {
-  if (ids.length === 0) return html`<span class="dim">none</span>`;
+/** Shows the first of several records, each by its name. */
+function showReferences(drawing: Drawing, to: Resource, ids: readonly unknown[], extent: Extent): Markup {
+  if (ids.length === 0) return nothing;
   const first = ids.slice(0, extent.ids);
   const shown = first.map(
-    (id, at) => html`${at === 0 ? "" : ", "}<span>${showReference(drawing, path, id, extent.characters)}</span>`,
+    (id, at) => html`${at === 0 ? "" : ", "}${showReference(drawing, to, id, extent.characters)}`,
   );
   const rest = ids.length - first.length;
-  return html`<span class="many">${shown}</span>${rest === 0 ? "" : html` <span class="dim">and ${rest} more</span>`}`;
+  return html`${shown}${rest === 0 ? "" : html` <span class="dim">and ${rest} more</span>`}`;
 }
 
 /** Shows a value without a known field, cut to `most` characters. */
 export function showPlain(value: unknown, most: number): Markup {
-  if (typeof value !== "string") return html`<span class="mono">${String(value)}</span>`;
+  if (value === null || value === undefined) return nothing;
+  if (typeof value === "boolean") return html`${value ? "Yes" : "No"}`;
+  if (typeof value !== "string") return html`${String(value)}`;
+  if (DAY.test(value)) return showDay(value);
   return TIME.test(value) ? showTime(value) : html`<bdi>${excerptText(value, most)}</bdi>`;
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-/**
- * Shows a time in UTC. The script of the page adds how long ago this was. The server does not add it, because a cached
- * page would show an old duration.
- */
+/** Shows a time in UTC. The script of the page writes it in the zone of the reader. */
 function showTime(value: string): Markup {
   return html`<time datetime="${value}">${timeText(value)}</time>`;
 }
@@ -73,18 +104,19 @@ export function showDay(value: string): Markup {
 
 /** Shows a time for people: `31 Jan 2026, 09:30 UTC`. The script of the page shows how long ago it was. */
 export function showAgo(value: string): Markup {
-  const [day = "", time = ""] = value.split("T", 2);
-  return html`<time datetime="${value}" data-ago>${dayText(day)}, ${time.slice(0, 5)} UTC</time>`;
+  return html`<time datetime="${value}" data-ago>${timeText(value)}</time>`;
 }
 
-function dayText(day: string): string {
+/** Formats a day for people: `31 Jan 2026`. */
+export function dayText(day: string): string {
   const [year = "", month = "", date = ""] = day.split("-");
   return `${Number(date)} ${months[Number(month) - 1] ?? month} ${year}`;
 }
 
-/** Formats a time: `2026-01-31 09:30:00 UTC`. */
+/** Formats a time for people: `31 Jan 2026, 09:30 UTC`. */
 export function timeText(value: string): string {
-  return value.replace(/^(\S+)T(\d\d:\d\d:\d\d).*Z$/, "$1 $2 UTC");
+  const [day = "", time = ""] = value.split("T", 2);
+  return `${dayText(day)}, ${time.slice(0, 5)} UTC`;
 }
 
 /**

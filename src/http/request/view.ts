@@ -101,4 +101,9 @@ export interface Offer {
   readonly repeatable: boolean;
   /** The author's description, one sentence. */
   readonly description: string | null;
+  /**
+   * Returns those of the ids with which a record may be written, if a field holds one of them. A form offers no group
+   * in which the write is refused.
+   */
+  mayHold(field: string, ids: readonly Key[]): Eventually<readonly Key[]>;
 }

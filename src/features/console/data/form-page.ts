@@ -2,14 +2,14 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { Issue } from "../../../core/problem/problem.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { Offer, View } from "../../../http/request/view.ts";
-import { pointerTo } from "../../../resource/pointer.ts";
 import { formatTitle, nameField } from "../../../resource/record-labels.ts";
-import { writeFormField } from "../forms/form-fields.ts";
+import { isAt, writeFormFields } from "../forms/form-fields.ts";
 import { formInputs } from "../forms/form-inputs.ts";
 import { loadFormRecords, type FormRecords } from "../forms/form-records.ts";
+import { writeImport } from "../forms/import-form.ts";
 import type { Input } from "../forms/inputs.ts";
 import { writeSentForm } from "../forms/sent-form.ts";
-import { nameInSentence, resolveAddress, type Drawn, type Site } from "../site.ts";
+import { nameInSentence, nameMany, resolveAddress, type Drawn, type Site } from "../site.ts";
 import { nameOfRecord } from "./record-name.ts";
 
 /** The parts of the page of a form. */
@@ -42,11 +42,12 @@ export type TypedValues = Readonly<Record<string, unknown>>;
 export async function drawFormPage(page: FormPage): Promise<Drawn> {
   const { view, offer, problem } = page;
   const inputs = formInputs(offer, view, page.record?.values ?? null);
-  const records = await loadFormRecords(page.site, view, inputs, valuesOf(page));
+  const records = await loadFormRecords(page.site, view, offer, inputs, valuesOf(page));
   const { title, heading } = await nameForm(page);
   const main = html`<h1>${heading}</h1>
 ${problem === null ? "" : drawSummary(inputs, problem)}
-${await writeWholeForm(page, { inputs, records, mistakes: problem?.errors ?? [] })}`;
+${await writeWholeForm(page, { inputs, records, mistakes: problem?.errors ?? [] })}
+${drawImport(page)}`;
   return { title: problem === null ? title : `Mistakes: ${title}`, narrow: true, main };
 }
 
@@ -76,31 +77,25 @@ function sameWords(title: string): { title: string; heading: PageContent } {
 
 async function writeWholeForm(page: FormPage, parts: FormParts): Promise<Markup> {
   const { view, offer, record, typed } = page;
-  const values = valuesOf(page);
-  const fields = parts.inputs.map((input) =>
-    writeFormField(input, {
-      value: values[input.name],
-      zone: typed?.[`${input.name}.zone`],
-      isAgain: typed !== null && Object.hasOwn(typed, input.name),
-      isNew: offer.method === "POST" && typed === null,
-      mistakes: parts.mistakes.filter(({ pointer }) => isAt(pointer, input.name)),
-      options: parts.records.options.get(input.name) ?? null,
-      names: parts.records.names.get(input.name) ?? new Map(),
-      prefix: "field-",
-    }),
-  );
+  const fields = writeFormFields({ offer, ...parts, values: valuesOf(page), typed, prefix: "field-" });
   const back = await findWayBack(page);
   const cancel = back === null ? "" : html` <a class="btn" href="${resolveAddress(view, back)}">Cancel</a>`;
   const row = html`<div class="row"><button class="btn main">${nameSending(offer)}</button>${cancel}</div>`;
-  const about = offer.method === "POST" ? "" : html` data-then="${resolveAddress(view, offer.path)}"`;
   return writeSentForm({
+    isPage: true,
     view,
     offer,
     tag: record?.tag ?? null,
-    about,
+
     classes: "form",
     content: html`${fields}${row}`,
   });
+}
+
+/** Draws the import of a file below the form of a new record, if sending it again adds nothing twice. */
+function drawImport({ site, view, offer }: FormPage): PageContent {
+  if (offer.action !== "create" || offer.name !== null || !offer.repeatable || offer.resource === null) return "";
+  return writeImport(site, view, offer, nameMany(offer.resource).toLowerCase());
 }
 
 /** Returns the text of the button: a verb, and what is done. */
@@ -132,9 +127,4 @@ function drawSummary(inputs: readonly Input[], { detail, errors = [] }: NonNulla
   <h2>${title}</h2>
   ${items.length === 0 ? "" : html`<ul class="stack near">${items}</ul>`}
 </div>`;
-}
-
-function isAt(pointer: string, name: string): boolean {
-  const at = pointerTo(name);
-  return pointer === at || pointer.startsWith(`${at}/`);
 }

@@ -1,6 +1,7 @@
 import type { View } from "../../../http/request/view.ts";
 import { findLabelField, nameOne } from "../../../resource/record-labels.ts";
 import type { Resource } from "../../../resource/resource.ts";
+import { excerptText, inCell } from "../excerpt.ts";
 import { labelsOf } from "../labels.ts";
 import { referredBy, type Site } from "../site.ts";
 
@@ -9,6 +10,15 @@ import { referredBy, type Site } from "../site.ts";
  * field refers to, or `Task 7`.
  */
 export async function nameOfRecord(
+  site: Site,
+  view: View,
+  resource: Resource,
+  record: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  return excerptText(await nameWhole(site, view, resource, record), inCell.characters);
+}
+
+async function nameWhole(
   site: Site,
   view: View,
   resource: Resource,

@@ -5,8 +5,8 @@ import type { TypedTexts } from "../../../http/request/sent-form.ts";
 import type { FormKind, Offer, View } from "../../../http/request/view.ts";
 import { isTooLong } from "../excerpt.ts";
 import { collectInputs } from "../forms/inputs.ts";
-import { findRecord } from "../pages/rows.ts";
 import { askedPath } from "../paths.ts";
+import { findRecord } from "../replies.ts";
 import type { Drawn, Site } from "../site.ts";
 import { drawFormPage, type ShownRecord, type TypedValues } from "./form-page.ts";
 

@@ -2,8 +2,10 @@ import { html, type Markup } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/request/view.ts";
 import { formatTitle } from "../../../resource/record-labels.ts";
 import { resolveAddress, type Drawing } from "../site.ts";
-import { writeButton, writeForm } from "./form.ts";
+import { writeFormFields } from "./form-fields.ts";
+import { loadFormRecords } from "./form-records.ts";
 import { collectInputs } from "./inputs.ts";
+import { writeSentForm } from "./sent-form.ts";
 
 // The actions of a resource: a button if an action needs no input, otherwise a form.
 
@@ -11,25 +13,31 @@ import { collectInputs } from "./inputs.ts";
 export function actionButtons({ view, offers, tag }: Drawing): readonly Markup[] {
   return pickActions(offers)
     .filter((offer) => collectInputs(offer).length === 0)
-    .map((offer) =>
-      offer.method === "GET"
-        ? html`<a class="btn" href="${resolveAddress(view, offer.path)}">${formatTitle(offer.name!)}</a>`
-        : writeButton({ view, offer, tag, does: formatTitle(offer.name!) }, "main"),
-    );
+    .map((offer) => {
+      const words = formatTitle(offer.name!);
+      if (offer.method === "GET") return html`<a class="btn" href="${resolveAddress(view, offer.path)}">${words}</a>`;
+      return writeSentForm({ view, offer, tag, classes: "", content: html`<button class="btn">${words}</button>` });
+    });
 }
 
-/** Writes the actions that need input. */
-export function actionForms({ view, offers, tag, choices }: Drawing): readonly Markup[] {
-  return pickActions(offers)
-    .filter((offer) => collectInputs(offer).length > 0)
-    .map(
-      (offer) =>
-        html`<section aria-labelledby="do-${offer.name}">
-          <h2 id="do-${offer.name}">${formatTitle(offer.name!)}</h2>
-          ${offer.description === null ? "" : html`<p class="dim">${offer.description}</p>`}
-          ${writeForm({ view, choices, offer, tag, does: formatTitle(offer.name!), prefix: `do-${offer.name}` })}
-        </section> `,
-    );
+/** Writes the actions that need input, each folded. */
+export async function actionForms({ site, view, offers, tag }: Drawing): Promise<readonly Markup[]> {
+  const actions = pickActions(offers).filter((offer) => collectInputs(offer).length > 0);
+  return Promise.all(
+    actions.map(async (offer) => {
+      const inputs = collectInputs(offer);
+      const records = await loadFormRecords(site, view, offer, inputs, {});
+      const prefix = `do-${offer.name}-`;
+      const fields = writeFormFields({ offer, inputs, records, values: {}, typed: null, mistakes: [], prefix });
+      const words = formatTitle(offer.name!);
+      const content = html`${fields}<div class="row"><button class="btn main">${words}</button></div>`;
+      const about = html` aria-label="${words}"`;
+      return html`<details class="more"><summary>${words}</summary>
+${offer.description === null ? "" : html`<p class="dim">${offer.description}</p>`}
+${writeSentForm({ view, offer, tag, about, classes: "panel form", content })}</details>
+`;
+    }),
+  );
 }
 
 function pickActions(offers: readonly Offer[]): readonly Offer[] {

@@ -71,18 +71,27 @@ function writeChoices({ input, value, empty = "" }: Control, about: Markup): Mar
 
 /**
  * Writes a select of records by name. Beyond the first ones, a text field finds others by a part of their name: the
- * service offers those that fit.
+ * next page offers those that fit. The script asks the service at once.
  */
 function writeReference({ input, id, value, names, empty = "" }: Control, options: Options, about: Markup): Markup {
-  const isEmpty = value === null || value === undefined || value === "";
-  const offered = options.records.some((each) => String(each.id) === String(value));
-  const current = isEmpty || offered ? [] : [{ id: String(value), name: findName(names, value) }];
+  const { records, hasMore, part, search } = options;
+  // One record that fits is chosen. Of several, the reader chooses.
+  const chosen = part === "" ? value : records.length === 1 ? records[0]!.id : null;
+  const isEmpty = chosen === null || chosen === undefined || chosen === "";
+  const isOffered = records.some((each) => String(each.id) === String(chosen));
+  const current = isEmpty || isOffered ? [] : [{ id: String(chosen), name: findName(names, chosen) }];
   const none = input.isEmptiable || isEmpty ? html`<option value=""${isEmpty ? selected : ""}>${empty}</option>` : "";
-  const list = [...current, ...options.records].map((each) =>
-    writeOption(String(each.id), each.name, !isEmpty && String(each.id) === String(value)),
+  const list = [...current, ...records].map((each) =>
+    writeOption(String(each.id), each.name, !isEmpty && String(each.id) === String(chosen)),
   );
-  const find = html`<input id="${id}-find" name="${input.name}.find" aria-label="Another ${input.label}, by a part of its name" placeholder="Another: type a part of its name" autocomplete="off" dir="auto">`;
-  return html`<select${about} data-find>${none}${list}</select>${options.hasMore ? find : ""}`;
+  const isAsked = hasMore && search !== null;
+  const find = html` data-find="${isAsked ? search.target : ""}"${isAsked ? html` data-label="${search.label}"` : ""}`;
+  return html`<select${about}${find}>${none}${list}</select>${hasMore ? writeFind(input, id) : ""}`;
+}
+
+/** Writes the text field for a part of the name of a record that the form does not offer yet. */
+export function writeFind({ name, label }: Input, id: string): Markup {
+  return html`<input id="${id}-find" name="${name}.find" aria-label="Another ${label}, by a part of its name" placeholder="Another: type a part of its name" autocomplete="off" dir="auto">`;
 }
 
 function findName(names: Control["names"], value: unknown): string {

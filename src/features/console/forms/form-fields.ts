@@ -1,20 +1,21 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
+import type { Offer } from "../../../http/request/view.ts";
+import { pointerTo } from "../../../resource/pointer.ts";
 import { excerptText, inCell } from "../excerpt.ts";
-import { writeControl } from "./controls.ts";
+import { writeControl, writeFind } from "./controls.ts";
+import type { FormRecords } from "./form-records.ts";
 import type { Input } from "./inputs.ts";
 import type { Options } from "./options.ts";
 
 /** The parts of one field of a form, apart from its declaration. */
-export interface FormField {
+interface FormField {
   /** The value of the record, or what was typed. */
   readonly value: unknown;
   /** The typed time zone of a time. */
   readonly zone: unknown;
   /** True for a form that nobody has sent yet: it shows the default. */
   readonly isNew: boolean;
-  /** True if it was sent before. It is then sent again, even if the user does not change it. */
-  readonly isAgain: boolean;
   readonly mistakes: readonly Issue[];
   /** The records that a reference may name. Null if the field is none, or the caller may list no records. */
   readonly options: Options | null;
@@ -25,12 +26,12 @@ export interface FormField {
 }
 
 /** Writes one field: its label, its hint, its mistakes and its control. */
-export function writeFormField(input: Input, field: FormField): Markup {
+function writeFormField(input: Input, field: FormField): Markup {
   const id = `${field.prefix}${input.name}`;
   const hint = writeHint(input, id);
   const wrong = field.mistakes.map(({ detail }) => detail).join(" ");
   const described = [...(wrong === "" ? [] : [`${id}-wrong`]), ...(hint === "" ? [] : [`${id}-hint`])];
-  const marks = html` data-type="${input.type}"${field.isAgain ? html` data-again` : ""}${described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`}${wrong === "" ? "" : html` aria-invalid="true"`}`;
+  const marks = html`${described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`}${wrong === "" ? "" : html` aria-invalid="true"`}`;
   const wrongLine = wrong === "" ? "" : html`<p class="wrong" id="${id}-wrong">${wrong}</p>`;
   const value = field.isNew && field.value === undefined ? input.initial : field.value;
   if (input.isBox) return writeBox(input, { id, marks, wrongLine, isChecked: value === true || value === "true" });
@@ -41,7 +42,8 @@ export function writeFormField(input: Input, field: FormField): Markup {
 ${hint}${wrongLine}${boxes}</fieldset>
 `;
   const zone = typeof field.zone === "string" ? { zone: field.zone } : {};
-  const control = writeControl({ input, id, value, ...zone, options: field.options, names: field.names, marks });
+  const options = input.checkboxes === null ? field.options : null;
+  const control = writeControl({ input, id, value, ...zone, options, names: field.names, marks });
   return html`<div class="field${isShort(input) ? " short" : ""}"><label for="${id}">${label}</label>
 ${hint}${wrongLine}${control}</div>
 `;
@@ -80,7 +82,7 @@ function writeBox({ name, label, description }: Input, { id, marks, wrongLine, i
 }
 
 /** Writes a checkbox for each possible and each current value. Null if the field holds one value, or too many. */
-function collectBoxes(input: Input, value: unknown, { options, names }: FormField): Markup | null {
+function collectBoxes(input: Input, value: unknown, { options, names, prefix }: FormField): Markup | null {
   const { checkboxes, name } = input;
   if (checkboxes === null) return null;
   const current = [value ?? []].flat();
@@ -98,6 +100,41 @@ function collectBoxes(input: Input, value: unknown, { options, names }: FormFiel
 `,
   );
   const more = checkboxes.among === null && options?.hasMore !== false;
-  const find = html`<input name="${name}.find" aria-label="Another of ${input.label}, by a part of its name" placeholder="Another: type a part of its name" autocomplete="off" dir="auto">`;
-  return html`<div data-several="${checkboxes.type}"><input type="hidden" name="${name}" value="">${boxes}</div>${more ? find : ""}`;
+  const find = writeFind(input, `${prefix}${name}`);
+  return html`<input type="hidden" name="${name}" value="">${boxes}${more ? find : ""}`;
+}
+
+/** The fields of one form, with what it shows. */
+export interface FormFields {
+  readonly offer: Offer;
+  readonly inputs: readonly Input[];
+  readonly records: FormRecords;
+  /** The values of the record, and over them what was typed. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What was typed. Null for a form that was not sent yet. */
+  readonly typed: Readonly<Record<string, unknown>> | null;
+  readonly mistakes: readonly Issue[];
+  readonly prefix: string;
+}
+
+/** Writes the fields of a form. */
+export function writeFormFields({ offer, inputs, records, values, typed, mistakes, prefix }: FormFields): Markup {
+  const fields = inputs.map((input) =>
+    writeFormField(input, {
+      value: values[input.name],
+      zone: typed?.[`${input.name}.zone`],
+      isNew: offer.method === "POST" && typed === null,
+      mistakes: mistakes.filter(({ pointer }) => isAt(pointer, input.name)),
+      options: records.options.get(input.name) ?? null,
+      names: records.names.get(input.name) ?? new Map(),
+      prefix,
+    }),
+  );
+  return html`${fields}`;
+}
+
+/** True if a JSON pointer leads to a field or into it. */
+export function isAt(pointer: string, name: string): boolean {
+  const at = pointerTo(name);
+  return pointer === at || pointer.startsWith(`${at}/`);
 }

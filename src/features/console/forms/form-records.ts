@@ -1,4 +1,4 @@
-import type { View } from "../../../http/request/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import type { Field } from "../../../resource/declaration/field.ts";
 import { onPage } from "../excerpt.ts";
 import { labelsOf } from "../labels.ts";
@@ -16,6 +16,7 @@ export interface FormRecords {
 export async function loadFormRecords(
   site: Site,
   view: View,
+  offer: Offer,
   inputs: readonly Input[],
   values: Readonly<Record<string, unknown>>,
 ): Promise<FormRecords> {
@@ -25,13 +26,29 @@ export async function loadFormRecords(
     const to = field === null ? null : referredBy(site, field);
     if (to === null) continue;
     const listed = (await view.offers(to.path)).find(({ action }) => action === "list")?.resource;
-    if (listed !== null && listed !== undefined) options.set(name, await loadOptions(site, view, listed));
+    if (listed !== null && listed !== undefined)
+      options.set(
+        name,
+        await withinReach(offer, name, await loadOptions(site, view, listed, findPart(values[`${name}.find`]))),
+      );
     const ids = [values[name]].flat().slice(0, onPage.ids);
     const known = ids.flatMap((id) => parseKey(field!, id) ?? []);
     const called = known.length === 0 ? null : await labelsOf(site, view, to, known);
     if (called !== null) names.set(name, called);
   }
   return { options, names };
+}
+
+function findPart(typed: unknown): string {
+  return typeof typed === "string" ? typed.trim() : "";
+}
+
+/** Leaves out the records with which the write is refused, such as groups of others. */
+async function withinReach(offer: Offer, field: string, options: Options): Promise<Options> {
+  const { records } = options;
+  const ids = records.map(({ id }) => id);
+  const may = new Set(await offer.mayHold(field, ids));
+  return { ...options, records: records.filter(({ id }) => may.has(id)) };
 }
 
 /** Returns a value, or a typed text, as the key of a record. Returns null if it can be none. */

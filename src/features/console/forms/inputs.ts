@@ -12,7 +12,7 @@ import {
 } from "../../../resource/declaration/field.ts";
 import { formatTitle, nameField } from "../../../resource/record-labels.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import { formatInputText } from "../values.ts";
+import { formatInputText, nameChoice } from "../values.ts";
 import { findCheckboxField, parseCheckboxField, type CheckboxField } from "./checkboxes.ts";
 import { describeRule, ruleOfSchema } from "./rules.ts";
 
@@ -190,10 +190,4 @@ function inputOfSchema(name: string, schema: InputSchema, isNeeded: boolean): In
     formatValue: (value) => (typeof value === "string" && type !== "json" ? value : JSON.stringify(value)),
     nameValue: (value) => (typeof value === "boolean" ? (value ? "Yes" : "No") : formatTitle(String(value))),
   };
-}
-
-/** Returns the words for one of the values of a field. */
-function nameChoice({ kind }: Field, value: unknown): string {
-  if (typeof value === "boolean") return value ? "Yes" : "No";
-  return kind.label?.(value) ?? formatTitle(String(value));
 }

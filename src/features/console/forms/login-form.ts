@@ -125,7 +125,17 @@ export function sentTo(site: Site, view: View): { readonly username?: string; re
   const here = call.path.replace(/(?<=.)\/$/, "").slice(basePath.length);
   if (here === site.pages.login || here === site.pages.factor)
     return { next: findOwnPath(findParameter(view, "next")) ?? root };
+  // The form comes back after the login.
+  if (view.sentForm !== null && view.place !== null) return { next: linkTo(formAddress(view)) };
   const isRepeated = !isUnsafe(call.method) && view.place?.hidesQuery !== true;
   if (here === SESSION_PATH.slice(0, -1) || !isRepeated) return { next: root };
   return { next: linkTo(readTarget(view)) };
+}
+
+/** Returns the address of the page with the form that was sent. */
+function formAddress({ call, place }: View): string {
+  const at = call.path.replace(/(?<=.)\/$/, "");
+  if (place?.action === "create") return `${at}?form=new`;
+  if (place?.action === "update" || place?.action === "replace") return `${at}?form=edit`;
+  return at;
 }

@@ -3,6 +3,7 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { Offer } from "../../../http/request/view.ts";
 import { writeForm } from "../forms/form.ts";
 import { collectInputs } from "../forms/inputs.ts";
+import { findRecord } from "../replies.ts";
 import { resolveAddress, type Drawing, type Drawn } from "../site.ts";
 import { showDay } from "../values.ts";
 import {
@@ -19,7 +20,6 @@ import { accountWords } from "./account-words.ts";
 import { drawPrograms, drawSessions } from "./credential-lists.ts";
 import { emailForm } from "./email-form.ts";
 import { drawApps, drawCompanies, drawPasskeys } from "./login-lists.ts";
-import { findRecord } from "./rows.ts";
 
 /** Draws an account in sections of words. The forms are folded, and what programs use comes last. */
 export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {

@@ -1,11 +1,11 @@
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/request/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
+import { findRecord } from "../replies.ts";
 import type { Drawing } from "../site.ts";
 import { showAgo, showDay } from "../values.ts";
 import { fold, line, lines, removal, rowsAt, settingsSection, type AccountView, type Row } from "./account-parts.ts";
 import { keyWords, proofWords } from "./account-words.ts";
-import { findRecord } from "./rows.ts";
 
 // The credentials of an account, each with a button that ends it: the user's sessions, the keys of programs, and the
 // API token.

@@ -7,10 +7,10 @@ import { drawCardHead, drawOtherWays, drawRefusal, passkeySign, wideLink } from 
 import { passkeysElsewhere, writePasskeyForm } from "../forms/passkey-form.ts";
 import { LOGIN_PATH, PASSKEY_PATH } from "../login-methods.ts";
 import { isServed } from "../paths.ts";
+import { findRecord } from "../replies.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { drawConfirming, isConfirmation } from "./confirm-page.ts";
 import { describeWait, WRONG_PASSKEY } from "./login-page.ts";
-import { findRecord } from "./rows.ts";
 import { drawFactorChoice, codeField, isWaiting, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
 
 // The second step of a login: one way at a time. Only passkeys need JavaScript.

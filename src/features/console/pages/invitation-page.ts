@@ -6,8 +6,8 @@ import { findParameter } from "../addresses.ts";
 import { drawCardHead, drawRefusal, wideLink } from "../forms/card-parts.ts";
 import { writePlainForm, type PlainField } from "../forms/plain-form.ts";
 import { INVITATION_PATH, SESSION_PATH } from "../login-methods.ts";
+import { findRecord } from "../replies.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
-import { findRecord } from "./rows.ts";
 
 // The page of an invitation to a group. Opening it does not use the link up: only the button sends the token.
 

@@ -11,9 +11,9 @@ import { newHere, writeLoginForm, sentTo, type LoginState } from "../forms/login
 import { writePlainForm, type PlainField } from "../forms/plain-form.ts";
 import { MAIL_CODE_PATH, SESSION_PATH } from "../login-methods.ts";
 import { isServed } from "../paths.ts";
+import { findRecord } from "../replies.ts";
 import { nameMany, resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { drawMailbox } from "./mailbox-page.ts";
-import { findRecord } from "./rows.ts";
 
 /** Draws the page to log in: every enabled login method, with the focus in the first field. */
 export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {

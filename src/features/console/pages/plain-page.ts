@@ -9,7 +9,7 @@ import { collectInputs } from "../forms/inputs.ts";
 import { asJSON, code, column, table } from "../parts.ts";
 import { resolveAddress, type Drawing, type Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
-import { drawFields } from "./record-page.ts";
+import { drawFields } from "./fields.ts";
 import { isRows } from "./rows.ts";
 
 /** Draws data without a declared resource: its members or rows, and its actions. */
@@ -31,7 +31,7 @@ export async function drawPlain(drawing: Drawing): Promise<Drawn> {
 
 async function showAny(drawing: Drawing, value: unknown): Promise<Markup> {
   if (isRows(value)) return drawElements(drawing, value, drawing.path);
-  if (isObject(value)) return drawFields(drawing, {}, value);
+  if (isObject(value)) return drawFields(drawing, value);
   return html`<p>${showValue(drawing, null, value)}</p>`;
 }
 

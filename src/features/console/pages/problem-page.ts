@@ -6,6 +6,10 @@ import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { Offer, View } from "../../../http/request/view.ts";
 import { formatTitle, nameOne } from "../../../resource/record-labels.ts";
+import { drawConflict } from "../data/conflict-page.ts";
+import { drawForbidden, drawMissing, drawUndone } from "../data/problem-words.ts";
+import { drawFormAgain } from "../data/requested-form.ts";
+import { drawStart } from "../data/root-page.ts";
 import { isTooLong, onPage, excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { choicesFor } from "../forms/choices.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
@@ -13,20 +17,18 @@ import { collectInputs } from "../forms/inputs.ts";
 import { writeLoginForm } from "../forms/login-form.ts";
 import { labelsFor, noLabels } from "../labels.ts";
 import { hasLoginMethods, SESSION_PATH } from "../login-methods.ts";
-import { asJSON, column, table } from "../parts.ts";
+import { column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
+import { findRecord } from "../replies.ts";
 import { resolveAddress, nameInSentence, type Drawn, type Site } from "../site.ts";
 import { showPlain } from "../values.ts";
 import { drawAccountAgain } from "./account-again.ts";
 import { drawAccountProblem } from "./account-problems.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
-import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
 import { drawLogin, drawLoginAgain } from "./login-page.ts";
 import { drawMailProblem } from "./mail-pages.ts";
 import { drawAppAgain } from "./new-factor-page.ts";
-import { drawWithoutRoot } from "./root-page.ts";
-import { findRecord } from "./rows.ts";
 
 /** Draws a problem: what happened, why, and what to do. The typed values are kept. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
@@ -37,9 +39,9 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const confirming = document.code === "confirmation_required" ? await drawConfirmFirst(site, view) : null;
   if (confirming !== null) return confirming;
   const form =
-    document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
+    document.status === 412 ? await drawConflict(site, view, askedPath(view)) : await formAgain(site, view, document);
   if (form?.card !== undefined) return form;
-  if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
+  if (form !== null) return { title: form.title, narrow: true, main: form.main };
   // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with
   // sessions only.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
@@ -49,40 +51,18 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   if (isRefused && isLoginPage(view) && view.call.method === "POST") return drawLoginAgain(site, view, document);
   const card = await drawAccountProblem(site, view, document);
   if (card !== null) return card;
+  if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/")) return drawStart(site, view);
+  if (code === "not_found") return drawMissing(site, view);
+  if (code === "permission_denied" && document.errors === undefined) return drawForbidden(site, view, document);
+  const undone = document.status === 409 || document.status === 412 ? await drawUndone(site, view, document) : null;
+  if (undone !== null) return undone;
   const detail = code === "invalid_credentials" ? "Wrong name or password." : document.detail;
-  if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
-    return drawNothingHere(site, view, document);
-  const { why = "", cure = "", extensions } = catalogueWith(site.facts().problems)[code] ?? {};
-  const main = html`<div class="head">
-      <div>
-        <h1 tabindex="-1">${title}</h1>
-        <p>${detail}</p>
-      </div>
-    </div>
+  const { extensions } = catalogueWith(site.facts().problems)[code] ?? {};
+  const main = html`<h1 tabindex="-1" data-focus>${title}</h1>
+    <p>${detail}</p>
     ${drawMistakes(document)} ${drawExtensions(document, extensions)} ${waysOn(site, view, document)}
-    ${document.status === 401 ? html`${writeLoginForm(site, view)}${drawChallenges(view)}` : ""}
-    ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
-  return { title, narrow: true, main };
-}
-
-/** Draws the start page of a service without an endpoint at its root, so that there is a next step. */
-function drawNothingHere(site: Site, view: View, document: ProblemDocument): Drawn {
-  const main = html`<div class="head">
-      <div>
-        <h1 tabindex="-1">${site.title}</h1>
-        <p>Nothing is served at <code>/</code> itself.</p>
-      </div>
-    </div>
-    ${drawWithoutRoot(site, view)} ${programs(document)}`;
-  return { title: site.title, narrow: true, main };
-}
-
-function section(title: string, words: string): PageContent {
-  if (words === "") return "";
-  return html`<section>
-    <h2>${title}</h2>
-    <p>${words}</p>
-  </section>`;
+    ${document.status === 401 ? html`${writeLoginForm(site, view)}${drawChallenges(view)}` : ""}`;
+  return { title, looks: "narrow problem", main };
 }
 
 function isLoginPage(view: View): boolean {
@@ -92,7 +72,6 @@ function isLoginPage(view: View): boolean {
 /** Returns the possible next steps: links, or a time to wait. */
 function waysOn(site: Site, view: View, { status }: ProblemDocument): PageContent {
   const path = askedPath(view);
-  const up = path.slice(0, Math.max(path.lastIndexOf("/"), 1));
   const [, seconds] = view.headers.find(([name]) => name === "Retry-After") ?? [];
   const isRead = view.call.method === "GET" || view.call.method === "HEAD";
   const link = (at: string, words: PageContent): Markup =>
@@ -101,22 +80,12 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
     seconds === undefined
       ? ""
       : html`<p>Wait ${seconds} ${seconds === "1" ? "second" : "seconds"}, then send it again.</p>`,
-    status === 412 ? link(path, "See the current state") : "",
     status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without the query") : "",
     isRead && (status === 429 || status >= 500) && isReadable(site, path) ? link(path, "Try again") : "",
-    status === 403 && hasLoginMethods(site.facts()) ? link(site.pages.login, "Log in as another user") : "",
-    status === 405 && isReadable(site, path) ? link(path, html`Read ${path}`) : "",
-    status === 404 && path !== "/" && isReadable(site, up) ? link(up, html`Up to ${up}`) : "",
-    status === 404 ? link("/", "To the start page") : "",
+    status === 403 && hasLoginMethods(site.facts()) ? link(site.pages.login, "Log in as someone else") : "",
+    status === 405 && isReadable(site, path) ? link(path, "Open it") : "",
   ];
   return links.every((each) => each === "") ? "" : html`<div class="row">${links}</div>`;
-}
-
-function programs(document: ProblemDocument): Markup {
-  return html`<details class="more">
-    <summary>What a program gets</summary>
-    ${asJSON("json", "application/problem+json", "the problem as JSON", document)}
-  </details>`;
 }
 
 function drawMistakes({ errors = [], detail }: ProblemDocument): PageContent {
@@ -176,6 +145,8 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
   };
   const ofAccount = drawAccountAgain(view, form);
   if (ofAccount !== null) return ofAccount;
+  const ofResource = await drawFormAgain(site, view, document);
+  if (ofResource !== null) return ofResource;
   const main = html`<div class="head">
       <div>
         <h1>${what}</h1>

@@ -1,4 +1,3 @@
-import type { Reply } from "../../../core/call/call.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup } from "../../../core/html/markup.ts";
 import { inCell } from "../excerpt.ts";
@@ -10,11 +9,6 @@ type RowValues = Readonly<Record<string, unknown>>;
 
 /** The maximum number of columns of a table. */
 const MOST_COLUMNS = 100;
-
-/** Returns the record in a reply. Returns null for any other reply. */
-export function findRecord(reply: Reply | null): RowValues | null {
-  return reply?.body?.kind === "data" && isObject(reply.body.value) ? reply.body.value : null;
-}
 
 /**
  * Returns true if data is a table, with or without a declaration. Rows with too many different members are not a table.

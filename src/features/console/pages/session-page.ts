@@ -5,7 +5,7 @@ import type { View } from "../../../http/request/view.ts";
 import { formatTitle } from "../../../resource/record-labels.ts";
 import { asJSON } from "../parts.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
-import { drawFields } from "./record-page.ts";
+import { drawFields } from "./fields.ts";
 
 /** Draws the session: what the service knows about the caller, and a form to try a request like a program. */
 export function drawSession(drawing: Drawing): Drawn | null {
@@ -14,7 +14,7 @@ export function drawSession(drawing: Drawing): Drawn | null {
   const { user: _, ...rest } = value;
   const main = html`<div class="head"><div><h1>Who you are</h1><p>The service knows this about you from your request.</p></div></div>
 <div class="duo"><section aria-labelledby="you"><h2 id="you">You</h2>
-${drawFields(drawing, {}, { ...value["user"], ...rest })}
+${drawFields(drawing, { ...value["user"], ...rest })}
 ${asJSON("json", "application/json", "the answer as JSON", value)}</section>
 ${drawProgram(drawing.site, drawing.view)}</div>`;
   return { title: "Who you are", main };

@@ -19,6 +19,7 @@ import { buildCountHeaders } from "./counting.ts";
 import { buildExpanding, expandPage, type Expanding, type ExpandedJSON } from "./expand/expanding.ts";
 import { chooseCache, buildShapes } from "./expand/expansion.ts";
 import { readQueryText, type ListRequest } from "./list-request.ts";
+import { withoutEmpty } from "./page-query.ts";
 import { formatBinding } from "./places.ts";
 import { mayReadWithin, requireParents } from "./reading.ts";
 import { addSearch } from "./searching.ts";
@@ -26,9 +27,13 @@ import { addSearch } from "./searching.ts";
 /** The header that announces support for `QUERY`, and its media type (RFC 10008). */
 const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
 
+/** The media type of pages, whose forms send empty parameters. */
+const PAGE = "text/html";
+
 /** Answers GET of a collection with one keyset page and links to the previous and the next page. */
 export function list(mount: ServedMount, exchange: Exchange): Eventually<Reply> {
-  return listAsked(mount, exchange, readQueryText(mount, exchange.query));
+  const { query, format } = exchange;
+  return listAsked(mount, exchange, readQueryText(mount, format.mediaType === PAGE ? withoutEmpty(query) : query));
 }
 
 /** Returns the requested page, for a query in the address or in the body. */
