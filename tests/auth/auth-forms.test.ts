@@ -66,7 +66,7 @@ test("reads a form in any valid percent-encoding, and refuses malformed forms, u
     "toString=a",
   ])
     assert.equal(await log(body), "400 invalid", body);
-  assert.equal((await send(api, "/api/token/verify/", "token=a", api.admin)).status, 415);
+  assert.equal((await send(api, "/users", "name=Ben&email=b@example.com", api.admin)).status, 415);
   assert.equal(
     (await send(api, "/api/token/", right, { "content-type": `${form["content-type"]}; charset=latin1` })).status,
     415,

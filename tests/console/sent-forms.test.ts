@@ -284,6 +284,21 @@ test("refuses forms of other origins, also of allowed ones and without a credent
   );
 });
 
+test("takes no form of a program, which says no origin", async (t) => {
+  const api = await serveTasks(t);
+  const { at } = await makeTask(api);
+  const headers = { "content-type": formType, host: "127.0.0.1" };
+
+  for (const [path, body, status] of [
+    ["/tasks", "title=a", 415],
+    [`${at}/finish`, "notes=a", 415],
+    [at, "_method=DELETE", 405],
+  ] as const)
+    assert.equal((await api.ask("POST", path, { as: "ada", body, headers })).status, status, path);
+  assert.equal((await api.get(at, { as: "ada" })).status, 200);
+  assert.equal((await api.get("/tasks/2", { as: "ada" })).status, 404);
+});
+
 function pick(record: Readonly<Record<string, unknown>>, ...names: readonly string[]): readonly unknown[] {
   return names.map((name) => record[name]);
 }

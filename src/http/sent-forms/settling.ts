@@ -17,13 +17,15 @@ const METHODS: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
 /**
  * Returns true if a request is a form of a page, whose body names its method. Only services with pages read such forms,
- * and only where pages have forms: at resources, and at the calls of an account.
+ * and only where pages have forms: at resources, and at the calls of an account. Every browser says where a form comes
+ * from. A program does not, and gets the answer for a media type that the address does not take.
  */
 export function isSentForm({ formats }: ServiceCore, call: Call, { methods }: Route): boolean {
   if (call.method !== "POST" || !formats.some(({ hasForms }) => hasForms === true)) return false;
   const header = call.list("content-type");
   // Most bodies are JSON, and their type need not be parsed.
   if (header === undefined || !/urlencoded/i.test(header) || parseMediaType(header)?.type !== formType) return false;
+  if (call.header("origin") === undefined && call.header("sec-fetch-site") === undefined) return false;
   return [...methods.values()].some(hasForm);
 }
 
