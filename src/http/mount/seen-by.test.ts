@@ -5,7 +5,7 @@ import { reference } from "../../resource/kinds/reference.ts";
 import { text } from "../../resource/kinds/texts.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { mount, type ServedMount } from "../declarations/mount.ts";
-import { exempt } from "../declarations/rules.ts";
+import { exempt, exemptionOf } from "../declarations/rules.ts";
 import type { Exchange } from "../request/exchange.ts";
 import { placeMounts } from "./placing.ts";
 import { collectRules, seenAt, seenBy } from "./seen-by.ts";
@@ -86,4 +86,11 @@ test("collects the rules of a mount once", () => {
   const [, , ofReports] = placed();
 
   assert.equal(collectRules(ofReports!), collectRules(ofReports!));
+});
+
+test("knows the parts of a rule that does not hold for the own record", () => {
+  const others = exempt(administrator, null);
+
+  assert.deepEqual(exemptionOf(others), { rule: administrator, own: null });
+  assert.equal(exemptionOf(administrator), null);
 });
