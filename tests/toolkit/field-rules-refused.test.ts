@@ -40,6 +40,7 @@ test("refuses a rule that is no permission for the caller alone", () => {
   refuses(() => bookWith({ read: "admin" }), /read is a text; it has to be a permission, like administrator/);
   for (const rule of [null, 7, {}, { name: "mine" }, { decide: () => "allow" }])
     refuses(() => bookWith({ read: rule }), /title: text: read is [^]*it has to be a permission, like administrator/);
+  refuses(() => bookWith({ uniqe: true }), /there is no option uniqe; did you mean unique/);
   for (const name of ["readableBy", "writableBy", "visible", "canRead", "permission", "access"])
     refuses(
       () => bookWith({ [name]: administrator }),

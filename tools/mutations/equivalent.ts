@@ -63,6 +63,10 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     ],
   ],
   [
+    "A field that is not computed has no source, so no name is found in it.",
+    ["src/composition/start-reports.ts describeRevealing: computed === undefined => false"],
+  ],
+  [
     "An empty list of sets declares the same as no list.",
     ["src/http/declarations/collection.ts buildCollection: resource.unique.length === 0 => false"],
   ],
