@@ -39,14 +39,6 @@ export function withParameters(view: View, changes: Readonly<Record<string, stri
   return address(view, [...retained, ...added]);
 }
 
-/** Returns this URL without one of its parameters. Several may have the same name. */
-export function withoutParameter(view: View, at: number): string {
-  return address(
-    view,
-    readParameters(view).filter(([name], index) => index !== at && name !== "cursor"),
-  );
-}
-
 /** Returns this URL with a parameter for another format, because a link cannot send the header `Accept`. */
 export function inFormat(view: View, name: string): string {
   return address(view, [...readParameters(view), ["format", name]]);

@@ -63,11 +63,6 @@ export function asJSON(id: string, mediaType: string, what: string, value: unkno
   return code(id, caption, what, excerptText(text, MOST_SHOWN));
 }
 
-/** Returns the method as a word, in the color of its effect. */
-export function methodTag(method: string): Markup {
-  return html`<span class="m ${method.toLowerCase()}">${method}</span>`;
-}
-
 /** The note in a form that works only with the script. */
 export const needsScript = html`<noscript
   ><p class="rule">

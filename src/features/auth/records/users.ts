@@ -127,7 +127,7 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
   const { fields = {}, filters = {}, sorts = [], rules = {}, permissions = {} } = own;
   const resource = defineResource({
     name: "user",
-    description: "Someone who may use the service.",
+    description: "The people who use the service.",
     // The cast is safe, because the field is optional: without invitations, drafts do not have it.
     fields: { ...shown, ...fields, ...unshown, ...(invitations ? inviting : ({} as typeof inviting)) },
     filters: {

@@ -22,7 +22,7 @@ export interface RecordTable {
   readonly path: string;
   /** The words for the frame that scrolls. */
   readonly label: PageContent;
-  /** True if the heads of its columns sort the list of this page. */
+  /** True for the list of this page: the heads of its columns sort it, and its caption is shown. */
   readonly isSorted: boolean;
   /** The field that has the same value in every row. It gets no column. */
   readonly without?: string;
@@ -57,7 +57,7 @@ export async function drawRecordTable(drawing: Drawing, parts: RecordTable): Pro
   const order = parts.isSorted ? findOrder(drawing, resource) : null;
   const heads = [named ?? "id", ...names].map((name) => drawColumnHead(drawing, resource, name, order, parts.isSorted));
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${parts.label}"><table class="cards">
-<caption>${parts.caption}</caption>
+<caption${parts.isSorted ? "" : html` class="vh"`}>${parts.caption}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
 ${lines}</tbody></table></div>`;

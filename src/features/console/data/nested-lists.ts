@@ -79,7 +79,7 @@ async function drawInner(drawing: Drawing, { path, query, field }: InnerList, of
       : await drawRecordTable(
           { ...drawing, labels },
           {
-            caption: html`<span class="vh">${title} of <bdi>${of}</bdi></span>`,
+            caption: html`${title} of <bdi>${of}</bdi>`,
             resource: listed,
             rows,
             path,
