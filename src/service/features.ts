@@ -39,6 +39,8 @@ export function builtInFeatures({
   const people = createAccounts(settings, config.users);
   const cookies = cookieNames(settings);
   const { title, ...look } = settings.look;
+  // What a stranger reads at the start page of a service that has no name of its own yet.
+  const described = config.api === undefined ? DESCRIPTION : config.api.description;
   const about = {
     title: TITLE,
     version: "1",
@@ -62,7 +64,7 @@ export function builtInFeatures({
     console: consolePages({
       ...look,
       title: about.title,
-      ...(config.api?.description === undefined ? {} : { description: config.api.description }),
+      ...(described === undefined ? {} : { description: described }),
       opensAPI: isForDevelopment,
     }),
     "way-in": wayIn(people, about.title, [cookies.session, cookies.access]),
@@ -132,6 +134,7 @@ function requireList(made: unknown): readonly Feature[] {
 /** The title of a service whose config file names none. */
 const TITLE = "Latchkey";
 const license = { name: "MIT", identifier: "MIT" };
+const DESCRIPTION = "A service with users, orders and several ways to log in, for people and for programs.";
 
 const buildInfo = readBuildInfo();
 

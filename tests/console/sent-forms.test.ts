@@ -14,10 +14,13 @@ import {
   integer,
   json,
   mount,
+  Secret,
   text,
+  type ServiceOptions,
 } from "../../src/door/index.ts";
 import { array } from "../../src/door/resources.ts";
 import { ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 const origin = "http://127.0.0.1";
 const formType = "application/x-www-form-urlencoded";
@@ -37,8 +40,10 @@ const tasks = defineResource({
   },
 });
 
-async function serveTasks(t: TestContext): Promise<Own> {
+async function serveTasks(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<Own> {
   return ownService(t, {
+    secret: new Secret("a secret that stays the same after a restart"),
+    ...options,
     mounts: [
       mount(tasks, {
         permission: authenticated,
@@ -196,6 +201,21 @@ test("has one effect for a form that is posted twice with one key", async (t) =>
     changes.map(({ status }) => status),
     [303, 303],
   );
+});
+
+test("has one effect for a form that is posted again after a restart", async (t) => {
+  const shared = await sharedDatabase(t);
+  const post = async (): Promise<OwnAnswer> => {
+    const api = await serveTasks(t, { store: await shared.open() });
+    const answer = await sendForm(api, "/tasks", { _key: "9f2c1e9f2c1e", title: "Buy lemons" });
+    await api.service.close();
+    return answer;
+  };
+
+  const [first, second] = [await post(), await post()];
+
+  assert.deepEqual([first.headers.get("location"), second.headers.get("location")], ["/tasks/1", "/tasks/1"]);
+  assert.equal(second.headers.get("idempotency-replayed"), "true");
 });
 
 test("answers 412 with everything that was typed if the record has changed", async (t) => {
