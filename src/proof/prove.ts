@@ -1,9 +1,13 @@
 import type { ServedMount } from "../http/declarations/mount.ts";
 import type { ProveRequest } from "./asking/request.ts";
 import { makeSender } from "./asking/sender.ts";
+import type { Actor } from "./content/actors.ts";
 import { collectFindings, type Report } from "./findings.ts";
+import { tryCalls } from "./tries/calling.ts";
 import { compareAnswers } from "./tries/comparing.ts";
+import { tryLogins } from "./tries/logins.ts";
 import { tryReads } from "./tries/reading.ts";
+import { trySchemes } from "./tries/schemes.ts";
 import type { Trial } from "./tries/try.ts";
 import { tryWrites } from "./tries/writing.ts";
 import type { OpenProved } from "./world/opening.ts";
@@ -21,19 +25,24 @@ export interface ProofOptions {
 export async function prove({ open, origin }: ProofOptions): Promise<Report> {
   let world = await makeWorld(open);
   try {
-    const findings = collectFindings(origin, world.notTried);
+    const findings = collectFindings(`${origin}${world.service.basePath}`, world.notTried);
     const list = (request: ProveRequest, reason: string): void => findings.listNotTried(request, reason);
     const start = (): Trial => ({ world, sender: makeSender(world, list), findings });
     let trial = start();
+    const renew = async (): Promise<void> => {
+      await world.close();
+      world = await makeWorld(open);
+      trial = start();
+    };
     for (const [at] of world.actors.entries()) {
-      await compareAnswers(trial, world.actors[at]!, await tryReads(trial, world.actors[at]!));
-      for (let place = 0; place < writtenMounts(world).length; place++) {
-        if (await tryWrites(trial, world.actors[at]!, writtenMounts(world)[place]!)) continue;
-        await world.close();
-        world = await makeWorld(open);
-        trial = start();
-      }
+      const actor = (): Actor => world.actors[at]!;
+      await compareAnswers(trial, actor(), await tryReads(trial, actor()));
+      for (let place = 0; place < writtenMounts(world).length; place++)
+        if (!(await tryWrites(trial, actor(), writtenMounts(world)[place]!))) await renew();
+      if (!(await tryCalls(trial, actor()))) await renew();
+      if (!(await tryLogins(trial, actor()))) await renew();
     }
+    await trySchemes(trial);
     return findings.report();
   } finally {
     await world.close();

@@ -1,9 +1,12 @@
+import { listen } from "../../door/index.ts";
 import type { Finding, Report } from "../../proof/findings.ts";
 import { prove } from "../../proof/prove.ts";
 import { refuseConnections } from "../../proof/world/network.ts";
+import type { OpenProved } from "../../proof/world/opening.ts";
+import { makeWorld } from "../../proof/world/world.ts";
 import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";
 import type { Environment } from "../../service/settings/reading.ts";
-import { exits, print } from "../output.ts";
+import { exits, print, printError } from "../output.ts";
 import { openerOf } from "./open-service.ts";
 
 /** The options of `latchkey prove`. */
@@ -25,12 +28,27 @@ export async function proveConfigured(
   const network = refuseConnections();
   try {
     const origin = `http://127.0.0.1:${serve ?? DEFAULT_PORT}`;
-    const report = await prove({ open: openerOf(environment, config, network), origin });
+    const open = openerOf(environment, config, network);
+    const report = await prove({ open, origin });
     print(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
+    if (serve !== undefined) await serveWorld(open, serve);
     return report.findings.length > 0 || (strict && report.not_tried.length > 0) ? exits.failed : exits.done;
   } finally {
     network.end();
   }
+}
+
+/** Serves a new world, equal to the proved one, until SIGINT or SIGTERM. */
+async function serveWorld(open: OpenProved, port: number): Promise<void> {
+  const world = await makeWorld(open);
+  const listener = await listen(world.service, { host: "127.0.0.1", port });
+  printError(`The commands can be sent to ${listener.url}. Ctrl+C ends it.\n`);
+  await new Promise<void>((resolve) => {
+    process.once("SIGINT", () => resolve());
+    process.once("SIGTERM", () => resolve());
+  });
+  await listener.close();
+  await world.close();
 }
 
 function formatReport({ findings, not_tried: left }: Report): string {

@@ -1,3 +1,4 @@
+import type { Permission } from "../../access/permission/contract.ts";
 import type { Identity } from "../../core/identity.ts";
 import type { ResourceAction, ServedMount } from "../../http/declarations/mount.ts";
 import { isExempt, permissionOf } from "../../http/declarations/rules.ts";
@@ -11,6 +12,8 @@ export interface Sight {
   readonly identity: Identity | null;
   /** Returns true if the caller may do this with the row. A custom action has its own permission. */
   may(action: ResourceAction, mount: ServedMount, row: StoredRecord): boolean;
+  /** Returns true if the permission of a custom action allows the row. */
+  mayCall(permission: Permission<string>, mount: ServedMount, row: StoredRecord): boolean;
   /** Returns true if the caller may read the row at its own path, or find it in a list. */
   mayRead(mount: ServedMount, row: StoredRecord): boolean;
   /** As `mayRead`, without the limits of the scopes of its credential. */
@@ -77,6 +80,17 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
   return {
     identity,
     mayReadUnlimited,
+    mayCall: (permission, mount, row) =>
+      scopeLets("write") &&
+      allows(permission, {
+        identity,
+        action: "call",
+        params: paramsOf(mount, row, state),
+        row,
+        table: mount.collection.name,
+        state,
+        now,
+      }),
     may: (action, mount, row) =>
       scopeLets(action === "list" || action === "read" ? "read" : "write") &&
       isAllowed(action, mount, row) &&

@@ -58,7 +58,7 @@ function reportOracle({ findings, world }: Trial, request: WriteRequest, status:
     requests: [request],
     resource: nameOf(newer),
     field,
-    sentence: `${describeActor(request)} tests ${field} of ${nameOf(newer)} ${request.row["id"]} with a patch, although its permissions hide the field.`,
+    sentence: `${describeActor(request)} tests ${field} of ${nameOf(newer)} ${String(request.row["id"])} with a patch, although its permissions hide the field.`,
   });
 }
 
