@@ -333,10 +333,8 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   const place = `mount(${resource["path"]})`;
   if (!isObject(options)) return [`${place}: it has no permission; write mount(resource, { permission: … })`];
   const { permission, expand } = options;
-  const own =
-    isPermission(permission) || !isObject(permission) || "decide" in permission ? [] : permissionsMistakes(permission);
-  const related = isObject(expand) ? relationMistakes(resource as unknown as Resource, expand) : [];
-  const several = arraysMistakes(resource, options);
+  const isForEach = isObject(permission) && !isPermission(permission);
+  const own = isForEach && !("decide" in permission) ? permissionsMistakes(permission) : [];
   const isOffered = own.length > 0 || isPermission(permission) || Object.values(permission ?? {}).some(isPermission);
   const offersNothing =
     isObject(permission) && !isOffered && Object.keys(options["actions"] ?? {}).length === 0
@@ -345,12 +343,10 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   return [
     ...membersMistakes(options, mountMembers),
     ...own,
-    ...(isObject(permission) && !isPermission(permission) && isObject(resource["fields"])
-      ? writesMistakes(resource as unknown as Resource, permission)
-      : []),
+    ...(isForEach && isObject(resource["fields"]) ? writesMistakes(resource as unknown as Resource, permission) : []),
     ...offersNothing,
-    ...related,
-    ...several,
+    ...(isObject(expand) ? relationMistakes(resource as unknown as Resource, expand) : []),
+    ...arraysMistakes(resource, options),
     ...writersMistakes(resource, options),
     ...recordsMistakes(resource as unknown as Resource, options),
     ...founderMistakes(resource as unknown as Resource, options),
