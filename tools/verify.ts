@@ -50,7 +50,10 @@ const checks: Readonly<Record<string, Check>> = {
     commands: [
       install("browser"),
       ["tsc", "-p", "tools/browser"],
-      tests(sideBySide, "tools/browser/{account-pages,accounts,browser,console,forms,librarian,no-script,passkeys}.test.ts"),
+      tests(
+        sideBySide,
+        "tools/browser/{account-pages,accounts,browser,console,forms,librarian,no-script,passkeys}.test.ts",
+      ),
     ],
     everySubmission: true,
   },
