@@ -28,6 +28,7 @@ export const users = defineUsers({
 
 export const products = defineResource({
   name: "product",
+  description: "What the shop sells.",
   fields: {
     name: text({ maxLength: 200 }),
     price: decimal({ scale: 2, minimum: "0.01", maximum: "99999.99" }),
@@ -52,6 +53,7 @@ export const reviews = defineResource({
 
 export const orders = defineResource({
   name: "order",
+  description: "What customers have bought.",
   fields: {
     customer_id: reference("users", { default: caller, onDelete: "cascade" }),
     product_id: reference(products),

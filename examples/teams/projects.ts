@@ -20,6 +20,7 @@ const money = { scale: 2, maximum: "9999999.99", optional: true } as const;
 
 const project = defineResource({
   name: "project",
+  description: "Plans, each with its team.",
   fields: {
     name: text({ maxLength: 200 }),
     budget: decimal({ ...money, read: finance, write: finance }),
@@ -30,17 +31,20 @@ const project = defineResource({
 
 const membership = defineResource({
   name: "membership",
+  description: "Who belongs to a project, and as what.",
   fields: {
     user_id: reference("users"), // a user with memberships cannot be deleted
     project_id: reference(project, { onDelete: "cascade" }),
     role: enumeration(["owner", "editor", "viewer"], { default: "viewer" }),
   },
   filters: { user_id: ["eq"], project_id: ["eq"], role: ["eq"] },
+  labelField: "user_id",
   unique: [["user_id", "project_id"]],
 });
 
 const task = defineResource({
   name: "task",
+  description: "What is to be done.",
   fields: {
     project_id: reference(project, { onDelete: "cascade" }),
     title: text({ maxLength: 200 }),

@@ -6,6 +6,7 @@ import { csv } from "latchkey/http";
 import { isPostgresURL, postgresStore, sqliteStore } from "latchkey/stores";
 import { mounts, users } from "./projects.ts";
 
+const about = { title: "Teams", version: "1", description: "Plan together what is to be done." };
 const people = accounts({ registration: "open", ...users });
 
 // A file, or the URL of a PostgreSQL database.
@@ -20,8 +21,8 @@ const service = await createService({
     sessionLogin(people),
     tokenLogin(people),
     apiTokens(people),
-    documentation({ title: "Teams", version: "1" }),
-    consolePages({ title: "Teams" }),
+    documentation(about),
+    consolePages({ title: about.title, description: about.description }),
   ],
   formats: [csv()],
   mounts,

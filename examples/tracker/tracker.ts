@@ -6,6 +6,7 @@ const treasurer = anyOf(hasRole("treasurer"), administrator);
 
 export const projects = defineResource({
   name: "project",
+  description: "Plans, each with its members.",
   fields: {
     name: text({ maxLength: 200 }),
     budget: decimal({ scale: 2, maximum: "999999.99", optional: true, read: treasurer, write: treasurer }),
@@ -19,11 +20,13 @@ export const members = defineResource({
     user_id: reference("users"),
     role: enumeration(["owner", "member"], { default: "member" }),
   },
+  labelField: "user_id",
   unique: [["project_id", "user_id"]],
 });
 
 export const tasks = defineResource({
   name: "task",
+  description: "What is to be done.",
   fields: {
     project_id: reference(projects, { onDelete: "cascade" }),
     title: text({ maxLength: 200 }),

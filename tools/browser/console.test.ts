@@ -271,7 +271,7 @@ test("lets the second of two users who change one record choose a value, and kee
   await using opened = await open();
   const { page, complaints } = opened;
   await logIn(page, "/users/3?form=edit");
-  const email = await page.getByLabel("Email").inputValue();
+  const email = await page.getByLabel("E-mail").inputValue();
 
   await page.getByLabel("Name", { exact: true }).fill("Mine");
   await send("/users/3", { name: "Theirs" }, "PATCH");

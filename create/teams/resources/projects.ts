@@ -25,6 +25,7 @@ export const members = defineResource({
     user_id: reference("users"),
     role: enumeration(["owner", "member"], { default: "member" }),
   },
+  labelField: "user_id",
   unique: [["project_id", "user_id"]],
 });
 

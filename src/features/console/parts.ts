@@ -62,11 +62,3 @@ export function asJSON(id: string, mediaType: string, what: string, value: unkno
   const caption = `${mediaType}, the beginning of ${text.length.toLocaleString("en")} characters`;
   return code(id, caption, what, excerptText(text, MOST_SHOWN));
 }
-
-/** The note in a form that works only with the script. */
-export const needsScript = html`<noscript
-  ><p class="rule">
-    Sending this needs JavaScript, because the forms of browsers support only GET and POST, and send no JSON.
-    Programs send it without JavaScript.
-  </p></noscript
->`;

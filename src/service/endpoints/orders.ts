@@ -27,7 +27,7 @@ export const orders = defineResource({
       default: "open",
       tones: { open: "accent", paid: "good" },
     }),
-    created_at: dateTime({ generated: ({ now }) => new Date(now).toISOString() }),
+    created_at: dateTime({ label: "Ordered", generated: ({ now }) => new Date(now).toISOString() }),
   },
   filters: { id: ["eq", "in"], user_id: ["eq"], status: ["eq", "in"], created_at: ["lt", "lte", "gt", "gte"] },
   sorts: ["created_at", "status"],

@@ -42,6 +42,7 @@ const shown = {
   name: text({ maxLength: 200, description: "The display name.", example: "Ann Example" }),
   email: email({
     unique: "case-insensitive",
+    label: "E-mail",
     description: "Unique without regard to case, kept as written.",
     example: "ann@example.com",
   }),
@@ -71,6 +72,7 @@ const unshown = {
     optional: true,
     writeOnly: true,
     transient: true,
+    label: "Revoke the API token and keys",
     description: "`true` with a new password: the API token and the keys are revoked too.",
   }),
 };
@@ -81,6 +83,7 @@ const inviting = {
     optional: true,
     writeOnly: true,
     transient: true,
+    label: "Invite by mail",
     description: "For administrators: the new user gets a mail with a link and sets the password.",
   }),
 };
