@@ -206,7 +206,7 @@ test("has one effect for a form that is posted twice with one key", async (t) =>
 test("has one effect for a form that is posted again after a restart", async (t) => {
   const shared = await sharedDatabase(t);
   const post = async (): Promise<OwnAnswer> => {
-    const api = await serveTasks(t, { store: await shared.open() });
+    const api = await serveTasks(t, { store: shared.open() });
     const answer = await sendForm(api, "/tasks", { _key: "9f2c1e9f2c1e", title: "Buy lemons" });
     await api.service.close();
     return answer;
