@@ -110,8 +110,9 @@ test("shows it on pages, with its rule, its label and an input", async (t) => {
 
   assert.match(list.text, /<span class="tag bad">#ff0000<\/span>/);
   assert.match(list.text, /<span class="tag">#0088ff<\/span>/);
-  assert.match(list.text, /name="shade"/);
-  assert.match(list.text, /A color, like #ff8800/);
+  const form = await get("/paints?form=new", html);
+  assert.match(form.text, /name="shade"/);
+  assert.match(form.text, /A color, like #ff8800/);
 });
 
 test("generates random records with it, which the service accepts", async (t) => {

@@ -4,12 +4,12 @@ import { requireOptions } from "../../core/checking/options.ts";
 import { colorRule, consoleOptions } from "./options.ts";
 
 test("adds custom colors after the built-in ones", () => {
-  const colors = { accent: "light-dark(#8a2c0d, #ffb59b)", bg: "rgb(250 250 250 / 90%)" };
+  const colors = { sunk: "light-dark(#8a2c0d, #ffb59b)", bg: "rgb(250 250 250 / 90%)" };
 
   requireOptions({ title: "Library", logo: "/logo.svg", colors }, consoleOptions);
   assert.match(
     colorRule(colors),
-    /:root \{ --accent: light-dark\(#8a2c0d, #ffb59b\); --bg: rgb\(250 250 250 \/ 90%\); \}/,
+    /:root \{ --sunk: light-dark\(#8a2c0d, #ffb59b\); --bg: rgb\(250 250 250 \/ 90%\); \}/,
   );
   assert.equal(colorRule({}), "");
 });
@@ -19,9 +19,9 @@ test("stops the start for an unknown option, or for a color that contains more t
     { title: "" },
     { title: "a", logo: "https://elsewhere.example/logo.png" },
     { title: "a", logo: "//elsewhere.example/logo.png" },
-    { title: "a", colors: { acent: "red" } },
-    { title: "a", colors: { accent: "red; } body { display: none" } },
-    { title: "a", colors: { accent: "url(/x)" } },
+    { title: "a", colors: { sunck: "red" } },
+    { title: "a", colors: { sunk: "red; } body { display: none" } },
+    { title: "a", colors: { sunk: "url(/x)" } },
     { title: "a", templates: { "/": "page" } },
     { title: "a", titel: "b" },
   ])
