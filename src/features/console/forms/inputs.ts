@@ -87,7 +87,7 @@ function inputOfField(name: string, field: Field, method: string): Input {
   return {
     name,
     label: nameField(name, field),
-    description: field.options.description,
+    description: field.options.description ?? describeKind(kind),
     type: chooseType(field),
     rule: describeRule(field, "form"),
     isNeeded: isRequired(field) && (method !== "PATCH" || isShown(field)),
@@ -101,6 +101,11 @@ function inputOfField(name: string, field: Field, method: string): Input {
     formatValue: (value) => formatInputText(field, value),
     nameValue: (value) => nameChoice(field, value),
   };
+}
+
+/** Returns how a kind of your own describes its values. */
+function describeKind({ schema: { description } }: Kind<unknown>): string | undefined {
+  return typeof description === "string" ? description : undefined;
 }
 
 function buildControlFacts(
