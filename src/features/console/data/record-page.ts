@@ -1,6 +1,6 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/request/view.ts";
-import { caller, isShown, type Field } from "../../../resource/declaration/field.ts";
+import { caller, type Field } from "../../../resource/declaration/field.ts";
 import { findLabelField, formatTitle, nameField } from "../../../resource/record-labels.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { inCell } from "../excerpt.ts";
@@ -59,9 +59,8 @@ interface SortedFields {
 
 function sortFields(resource: Resource, record: RecordValues): SortedFields {
   const named = findLabelField(resource);
-  const names = Object.keys(resource.fields).filter(
-    (name) => Object.hasOwn(record, name) && isShown(resource.fields[name]!),
-  );
+  // The answer of a creation also has the values that are shown once.
+  const names = Object.keys(resource.fields).filter((name) => Object.hasOwn(record, name));
   const made = names.filter((name) => isOfOrigin(resource.fields[name]!));
   const state = findState(resource, record);
   const details = names.filter(
