@@ -24,7 +24,7 @@ export const mailSettings = {
     default: null,
     parse: mailTarget,
     meaning:
-      "`smtp://USER@HOST:587` or `smtps://USER@HOST` sends mails, with the package `nodemailer`. `file:DIRECTORY` writes each one as an `.eml` file, for development. Without it, all that needs mail is 404. `smtp://` requires STARTTLS except to a loopback address.",
+      "`smtp://USER@HOST:587` or `smtps://USER@HOST` sends mails, with the package `nodemailer`. `file:DIRECTORY` writes each one as an `.eml` file, for development.",
   },
   mailPasswordFile: {
     name: "LATCHKEY_MAIL_PASSWORD_FILE",

@@ -169,15 +169,13 @@ export const settingsTable = {
     name: "LATCHKEY_REMOTE_USER_TRUST_EMAIL",
     default: "false",
     parse: yesOrNo,
-    meaning:
-      "`true`: the proxy vouches for the addresses that it sends. Otherwise, the first proof of such an address ends every other way into the account.",
+    meaning: "`true`: the proxy vouches for the addresses that it sends.",
   },
   secondFactor: {
     name: "LATCHKEY_SECOND_FACTOR",
     default: "optional",
     parse: choice("optional", "admins", "everyone"),
-    meaning:
-      "`optional`: users may add a second factor. `admins` or `everyone`: these users must have one. At the next start, their live logins without one end.",
+    meaning: "`optional`: users may add a second factor. `admins` or `everyone`: these users must have one.",
   },
   passkeyRpId: {
     name: "LATCHKEY_PASSKEY_RP_ID",
@@ -236,8 +234,7 @@ export const settingsTable = {
     name: "LATCHKEY_CLEARTEXT_LOGINS",
     default: "refuse",
     parse: choice("refuse", "allow"),
-    meaning:
-      "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Every start logs it.",
+    meaning: "`allow`: logins from other hosts without TLS too, for a private network.",
   },
   ...addressSettings,
   ...lookSettings,
@@ -252,8 +249,7 @@ export const settingsTable = {
     name: "LATCHKEY_HANDLER_TIMEOUT_SECONDS",
     default: "60",
     parse: seconds(1, 3600),
-    meaning:
-      "Time that your own code may take for a request; at most an hour. After it the caller gets 503, and the log names the unfinished code.",
+    meaning: "Time that your own code may take for a request; at most an hour.",
   },
   connectionsPerAddress: {
     name: "LATCHKEY_CONNECTIONS_PER_ADDRESS",
@@ -273,8 +269,7 @@ export const settingsTable = {
     name: "LATCHKEY_BREACHED_PASSWORDS_URL",
     default: null,
     parse: baseURL,
-    meaning:
-      "The address of Pwned Passwords, or of a mirror. New passwords are looked up by five digits of their SHA-1.",
+    meaning: "The address of Pwned Passwords, or of a mirror. See [passwords](#passwords).",
   },
   log: {
     name: "LATCHKEY_LOG",
