@@ -8,6 +8,7 @@ import { compareAnswers } from "./tries/comparing.ts";
 import { tryLogins } from "./tries/logins.ts";
 import { tryReads } from "./tries/reading.ts";
 import { trySchemes } from "./tries/schemes.ts";
+import { tryStored } from "./tries/stored.ts";
 import type { Trial } from "./tries/try.ts";
 import { tryWrites } from "./tries/writing.ts";
 import type { OpenProved } from "./world/opening.ts";
@@ -26,8 +27,9 @@ export async function prove({ open, origin }: ProofOptions): Promise<Report> {
   let world = await makeWorld(open);
   try {
     const findings = collectFindings(`${origin}${world.service.basePath}`, world.notTried);
+    const stored: Trial["stored"] = new Map();
     const list = (request: ProveRequest, reason: string): void => findings.listNotTried(request, reason);
-    const start = (): Trial => ({ world, sender: makeSender(world, list), findings });
+    const start = (): Trial => ({ world, sender: makeSender(world, list), findings, stored });
     let trial = start();
     const renew = async (): Promise<void> => {
       await world.close();
@@ -42,6 +44,7 @@ export async function prove({ open, origin }: ProofOptions): Promise<Report> {
       if (!(await tryCalls(trial, actor()))) await renew();
       if (!(await tryLogins(trial, actor()))) await renew();
     }
+    for (const actor of world.actors) await tryStored(trial, actor);
     await trySchemes(trial);
     return findings.report();
   } finally {

@@ -66,18 +66,29 @@ function write(
   };
 }
 
-/** Returns one row that the actor may change, and others: one that it only reads, and hidden ones. */
-function chooseRows({ sight, newer, rows }: Writes, action: "update" | "replace" | "delete"): readonly StoredRecord[] {
+/** Returns rows that the actor may change, one of its own among them, and others: one that it reads, and hidden ones. */
+function chooseRows(
+  { sight, newer, rows, actor }: Writes,
+  action: "update" | "replace" | "delete",
+): readonly StoredRecord[] {
   const may = rows.filter((row) => sight.may(action, newer, row) && sight.mayWriteWithin(newer, row));
   const left = rows.filter((row) => !may.includes(row));
   const read = left.filter((row) => sight.mayReadUnlimited(newer, row));
   const hidden = left.filter((row) => !read.includes(row));
   return [
     ...may.slice(0, 1),
+    ...may.filter((row) => isOf(newer, row, actor)).slice(0, 1),
     ...may.filter((row) => !sight.mayReadUnlimited(newer, row)).slice(0, 1),
     ...read.slice(0, 1),
     ...chooseFew(hidden, 2),
   ].filter((row, at, all) => all.indexOf(row) === at);
+}
+
+/** Returns true if a reference of the row names the actor. */
+function isOf({ resource }: ServedMount, row: StoredRecord, { userId }: Actor): boolean {
+  return Object.entries(resource.fields).some(
+    ([name, { kind }]) => isUserReference(kind.references?.resource) && userId !== null && row[name] === userId,
+  );
 }
 
 function* creations(writes: Writes): Generator<WriteRequest> {

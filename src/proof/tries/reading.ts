@@ -28,7 +28,8 @@ export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Ans
   return answered;
 }
 
-function* collectReads(world: World, actor: Actor): Generator<ProveRequest> {
+/** Returns the requests by which an actor reads: all mounts, and the endpoints of the project. */
+export function* collectReads(world: World, actor: Actor): Generator<ProveRequest> {
   const older = world.service.mounts.filter(({ newer }) => newer !== null && world.mounts.includes(newer));
   for (const mount of [...world.mounts, ...older]) yield* drawReads(world, actor, mount);
   yield* endpointReads(world, actor);

@@ -1,3 +1,4 @@
+import type { StoredRecord } from "../../store/store.ts";
 import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
 import type { Cell } from "../content/marks.ts";
 import { findRow, type State } from "../content/state.ts";
@@ -19,31 +20,36 @@ export function findHiddenCells(
   const sent = new Set(
     collectMarks(`${request.path} ${JSON.stringify(request.body ?? "")} ${JSON.stringify(request.headers ?? {})}`),
   );
-  const shown = `${answer.text}\n${[...answer.headers.values()].join("\n")}`;
   const hidden: Cell[] = [];
-  for (const mark of collectMarks(shown)) {
+  for (const mark of collectMarks(shownIn(answer))) {
     if (sent.has(mark)) continue;
     const cell = more?.get(mark) ?? world.marks.get(mark);
-    if (cell === undefined || request.reveals?.includes(`${cell.mount.resource.plural}.${cell.field}`) === true)
-      continue;
-    if (!maySee(sight, request, cell, state, world) && !isShared(sight, mark, state, world)) hidden.push(cell);
+    if (cell === undefined) continue;
+    const { collection } = cell.mount;
+    const row = findRow(state, collection.name, cell.id) ?? findRow(world.state(), collection.name, cell.id);
+    if (row === null || isShown(sight, request, cell, row) || isShared(sight, mark, state, world)) continue;
+    hidden.push(cell);
   }
   return hidden;
 }
 
-function maySee(
+/** Returns the parts of an answer that may hold a stored value. */
+export function shownIn({ text, headers }: ProveAnswer): string {
+  return `${text}\n${[...headers.values()].join("\n")}`;
+}
+
+/** Returns true if the declarations let the caller see the value, or the code shows it on purpose. */
+export function isShown(
   sight: Sight,
-  { lists }: ProveRequest,
-  { mount, id, field }: Cell,
-  state: State,
-  world: World,
+  { lists, reveals }: ProveRequest,
+  { mount, field }: Cell,
+  row: StoredRecord,
 ): boolean {
-  const { name } = mount.collection;
-  const row = findRow(state, name, id) ?? findRow(world.state(), name, id);
-  if (row === null || (sight.isOwn(mount, row) && sight.mayReadField(mount, field, row))) return true;
-  const isListed = lists !== undefined && lists.collection.name === name;
-  const may = isListed ? sight.may("list", mount, row) : sight.mayRead(mount, row);
-  return may && sight.mayReadField(mount, field, row);
+  if (reveals?.includes(`${mount.resource.plural}.${field}`) === true) return true;
+  if (!sight.mayReadField(mount, field, row)) return false;
+  if (sight.isOwn(mount, row)) return true;
+  const isListed = lists?.collection.name === mount.collection.name;
+  return isListed ? sight.may("list", mount, row) : sight.mayRead(mount, row);
 }
 
 /** Returns true if the caller sees the value in a column whose values rows share, for example its own tenant. */

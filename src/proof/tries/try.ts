@@ -1,4 +1,5 @@
 import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { StoredRecord } from "../../store/store.ts";
 import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
 import type { Sender } from "../asking/sender.ts";
 import type { Cell } from "../content/marks.ts";
@@ -7,11 +8,21 @@ import type { Findings } from "../findings.ts";
 import type { World } from "../world/world.ts";
 import { findHiddenCells } from "./seen.ts";
 
+/** A value that a request has stored. The row is undone since, so only code can still have it. */
+export interface StoredValue {
+  readonly cell: Cell;
+  /** The row as it was stored. */
+  readonly row: StoredRecord;
+  readonly request: ProveRequest;
+}
+
 /** The parts that every try uses. */
 export interface Trial {
   readonly world: World;
   readonly sender: Sender;
   readonly findings: Findings;
+  /** The values that were stored by requests so far, by their marks. */
+  readonly stored: Map<string, StoredValue>;
 }
 
 /** Reports each hidden value in an answer. `before` are the requests that led to it. */

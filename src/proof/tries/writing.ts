@@ -2,7 +2,7 @@ import type { ServedMount } from "../../http/declarations/mount.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
 import type { Cell } from "../content/marks.ts";
-import { applyChanges, type RowChange, type State } from "../content/state.ts";
+import { applyChanges, findRow, type RowChange, type State } from "../content/state.ts";
 import { drawWrites, type WriteRequest } from "../requests/writes.ts";
 import { reportCopies } from "./copies.ts";
 import { reportGains } from "./gains.ts";
@@ -27,6 +27,10 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
     }
     const state = applyChanges(trial.world.state(), changes);
     const marks = sentMarks(request, changes);
+    for (const [mark, cell] of marks) {
+      const row = findRow(state, cell.mount.collection.name, cell.id);
+      if (row !== null) trial.stored.set(mark, { cell, row, request });
+    }
     reportSeen(trial, request, answer, { state, marks });
     reportChanges(trial, request, changes, state);
     await reportGains(trial, request, changes, state);
