@@ -231,7 +231,7 @@ test("shows the stored and the sent version if a change comes too late, and lose
     line,
     /value="Ann &lt;Yours&gt;" data-side="yours" checked required> <span><bdi>Ann &lt;Yours&gt;<\/bdi>/,
   );
-  assert.doesNotMatch(line, /<legend>Email/, "it is the same in both");
+  assert.doesNotMatch(line, /<legend>E-mail/, "it is the same in both");
   assert.equal(formsOf(page.text)[0]!.match, now);
   assert.doesNotMatch(line, /not shown again/);
   const late = await api.delete(path, { ...browser, ...api.admin, "if-match": before });

@@ -34,7 +34,7 @@ async function save(page: Page): Promise<void> {
 test("creates users by a form and from a file, sets a one-time password, and promotes and deactivates users", async () => {
   const page = await openAs("admin", service.password, "/users?form=new");
   await page.getByLabel("Name", { exact: true }).fill("Ann");
-  await page.getByLabel("Email", { exact: true }).fill("ann@example.com");
+  await page.getByLabel("E-mail", { exact: true }).fill("ann@example.com");
   await page.getByRole("button", { name: "Add user" }).click();
   await page.waitForURL(/\/users\/2$/);
 
