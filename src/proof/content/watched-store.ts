@@ -16,6 +16,7 @@ export interface WatchedStore {
 export function watchStore(): WatchedStore {
   let all: readonly Collection[] = [];
   const touched = new Set<string>();
+  const reached = new Map<string, readonly Collection[]>();
   return {
     wrap: (store) => ({
       ...store,
@@ -31,8 +32,13 @@ export function watchStore(): WatchedStore {
     collections: () => all,
     clear: () => touched.clear(),
     touched() {
+      const key = [...touched].toSorted().join();
+      const known = reached.get(key);
+      if (known !== undefined) return known;
       const names = withCascades(touched, all);
-      return all.filter(({ name }) => names.has(name));
+      const found = all.filter(({ name }) => names.has(name));
+      reached.set(key, found);
+      return found;
     },
   };
 }
