@@ -145,6 +145,8 @@ export const channels: readonly Channel[] = [
     name: "with its parent",
     target: ({ thing, part }) => `/things/${thing}/parts/${part}?expand=thing`,
     shows: ["thing", "part"],
+    // The page of a record names the records that it refers to.
+    in: ["application/json", "application/xml"],
   },
   {
     of: "GET /v1/things/{id}",
@@ -152,6 +154,7 @@ export const channels: readonly Channel[] = [
     target: ({ thing }, as) => `/v1/things/${thing}?expand=${every(as)}`,
     shows: ["thing", "part", "label"],
     showsPlain: ["thing", "part"],
+    in: ["application/json", "application/xml"],
   },
   { of: "GET /own-things/{id}", shows: ["thing"] },
   { of: "PATCH /own-things/{id}", body: () => ({ title: "changed" }), shows: ["thing"] },
@@ -179,7 +182,12 @@ export const channels: readonly Channel[] = [
     in: ["application/json", "application/xml"],
   },
   { of: "GET /", shows: ["user"], in: ["application/json", "application/xml"] },
-  { of: "GET /orders/{id}", target: (_, as) => `/orders/${as === "plain" ? 1 : 2}?expand=user`, shows: ["user"] },
+  {
+    of: "GET /orders/{id}",
+    target: (_, as) => `/orders/${as === "plain" ? 1 : 2}?expand=user`,
+    shows: ["user"],
+    in: ["application/json", "application/xml"],
+  },
   {
     of: "GET /orders",
     target: () => "/orders?expand=user",

@@ -19,7 +19,8 @@ export async function readValues(
 ): Promise<ReadonlyMap<Key, unknown> | null> {
   const { keys, where } = combineVerdicts("id", verdicts);
   if (keys.length === 0) return new Map();
-  const isComputed = mount.computed.includes(field);
+  // The fields of an older shape are made from columns with other names.
+  const isComputed = mount.newer !== null || mount.computed.includes(field);
   const columns = isComputed ? mount.sources : ["id", field];
   const query = {
     collection: mount.collection,
