@@ -284,9 +284,10 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("click", (event) => {
   const { target } = event;
-  if (target.closest('a[href=""]')) {
+  const back = target.closest('a[href=""], a[data-back]');
+  if (back && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
-    void go(location.href);
+    void go(back.href, back.closest("form"));
   }
   const button = target.closest("button");
   if (button?.matches("[data-close]")) button.closest("details").open = false;

@@ -1,6 +1,7 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
 import { belowBasePath } from "../../../http/base-path.ts";
 import type { View } from "../../../http/request/view.ts";
+import type { AccountPage } from "../data/conflict-page.ts";
 import { drawCardHead } from "../forms/card-parts.ts";
 import { writeForm, type FieldWords, type FormParts } from "../forms/form.ts";
 import { collectInputs } from "../forms/inputs.ts";
@@ -30,7 +31,7 @@ export function drawAccountAgain(view: View, form: Omit<FormParts, "does">): Dra
   const others = again.filter((name) => !only.includes(name)).map((name) => hidden(name, sent[name]));
   const inFields = mistakes.filter(({ pointer }) => only.some((name) => pointer === `/${name}`));
   const reason = inFields.length > 0 ? undefined : mistakes[0]?.detail;
-  const account = resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(view.place?.params["id"])));
+  const account = addressOfAccount(view, view.place?.params["id"]);
   const next = offer.method === "PATCH" ? { next: account } : {};
   const main = html`${drawCardHead(title, "Nothing was saved yet. What you typed is still here.")}
 <div class="note bad" role="alert" tabindex="-1"><p>${reason ?? (inFields.length === 1 ? inFields[0]!.detail : `${inFields.length} things to correct.`)}</p></div>
@@ -50,6 +51,17 @@ function hidden(name: string, value: unknown): Markup {
   return typeof value === "string"
     ? html`<input type="hidden" name="${name}" value="${value}">`
     : html`<input type="hidden" name="${name}" data-type="json" value="${JSON.stringify(value)}">`;
+}
+
+/** Returns the account page that sent a form. Null if another page sent it. */
+export function findAccountPage(view: View): AccountPage | null {
+  const { path, params } = view.place ?? {};
+  if ((path !== ACCOUNT_PATH && path !== "/users/{id}") || !isOfAccountPage(view)) return null;
+  return { address: addressOfAccount(view, params?.["id"]), words: accountWords };
+}
+
+function addressOfAccount(view: View, id: unknown): string {
+  return resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(id)));
 }
 
 /** Returns true if the account page sent the form. The record of a user has a form of its own. */

@@ -22,7 +22,7 @@ import { askedPath, isReadable, isServed } from "../paths.ts";
 import { findRecord } from "../replies.ts";
 import { resolveAddress, nameInSentence, type Drawn, type Site } from "../site.ts";
 import { showPlain } from "../values.ts";
-import { drawAccountAgain } from "./account-again.ts";
+import { drawAccountAgain, findAccountPage } from "./account-again.ts";
 import { drawAccountProblem } from "./account-problems.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
@@ -39,7 +39,9 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const confirming = document.code === "confirmation_required" ? await drawConfirmFirst(site, view) : null;
   if (confirming !== null) return confirming;
   const form =
-    document.status === 412 ? await drawConflict(site, view, askedPath(view)) : await formAgain(site, view, document);
+    document.status === 412
+      ? await drawConflict(site, view, askedPath(view), findAccountPage(view))
+      : await formAgain(site, view, document);
   if (form?.card !== undefined) return form;
   if (form !== null) return { title: form.title, narrow: true, main: form.main };
   // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with
