@@ -317,7 +317,7 @@ test("sends a request with a typed credential without the session cookie, and en
   await page.locator(".who > summary").click();
   await page.getByRole("button", { name: "Log out" }).click();
   await page.waitForURL(`${service.address}/`);
-  assert.ok(await page.getByRole("link", { name: "Log in", exact: true }).isVisible());
+  assert.ok(await page.getByRole("banner").getByRole("link", { name: "Log in" }).isVisible());
 });
 
 test("requests a page again before Back shows it, so that it shows nothing of a user who has logged out", async (t) => {
