@@ -214,11 +214,15 @@ test("keeps the typed values while the user confirms with a password", async () 
   await page.getByLabel("Title").fill("Emma");
   await page.getByLabel("Isbn").fill("9780141439587");
   await page.getByRole("button", { name: /^Add/ }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByLabel("Password", { exact: true }).fill("wrong");
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByText("Wrong password.").waitFor();
   await page.getByLabel("Password", { exact: true }).fill(own.password);
   await page.getByRole("button", { name: "Confirm" }).click();
+  await page.waitForURL(`${here(own)}/books?form=new`);
+  assert.equal(await page.getByLabel("Title").inputValue(), "Emma");
+  await page.getByRole("button", { name: /^Add/ }).click();
   await page.waitForURL(`${here(own)}/books/1`);
   await page.getByText("9780141439587").first().waitFor();
   assert.deepEqual(complaints, []);
