@@ -16,6 +16,7 @@ import {
   text,
 } from "../../src/door/index.ts";
 import type { Resource } from "../../src/door/resources.ts";
+import { sqliteStore } from "../../src/door/stores.ts";
 import { ownService, people } from "../harness/own-service.ts";
 
 /** The most callers whose answers of one page are remembered. */
@@ -37,7 +38,7 @@ test("remembers an expanded page for eight callers who see other related records
   const mine = anyOf(owner("owner_id"), administrator) as typeof authenticated;
   const notes = mount(note, { permission: { create: authenticated, list: anyone, read: mine } });
   const projects = mount(project, { permission: anyone, expand: { notes } as never });
-  const { ask, get } = await ownService(t, { mounts: [projects, notes] });
+  const { ask, get } = await ownService(t, { mounts: [projects, notes], store: sqliteStore({ path: ":memory:" }) });
   const names = [...Array(MOST + 1)].map((_, at) => `user${at}`);
   Object.assign(people, Object.fromEntries(names.map((name, at) => [name, { ...people["ada"]!, id: 100 + at }])));
   t.after(() => {
