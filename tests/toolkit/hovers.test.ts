@@ -79,7 +79,7 @@ test("shows each field of a resource with the type of its values", async () => {
     "    readonly title: Field<string, never>;",
     '    readonly pages: Field<number, "optional">;',
     '    readonly state: Field<"lent" | "open", "default">;',
-    '    readonly author_id: Field<number, "refers">;',
+    '    readonly author_id: Field<number, RefersTo<"author">>;',
     '    readonly owner_id: Field<number, "default" | "made" | "readOnly">;',
     '}, "book", never, "integer", never>',
   ]);
