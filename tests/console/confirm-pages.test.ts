@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { confirmed, defineResource, mount, text } from "../../src/door/index.ts";
+import { confirmed, defineResource, enumeration, mount, text } from "../../src/door/index.ts";
+import { array } from "../../src/door/resources.ts";
 import { addTOTP, readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 
@@ -84,6 +85,47 @@ test("returns to the page that required a confirmation, after the right password
   const done = await send(api, "/api/login/", { ...readHiddenFields(wrong), password: adminPassword }, cookie);
   assert.deepEqual([done.status, done.headers.get("location")], [303, "/secrets?limit=2"], done.text);
   assert.equal((await api.get("/secrets?limit=2", { ...page, ...readCookies(done) })).status, 200);
+});
+
+test("carries a form without the script through the confirmation, with its method, state and checkboxes", async (t) => {
+  const fields = {
+    title: text(),
+    days: array(enumeration(["mon", "wed", "sun"]), { optional: true }),
+    secret: text({ optional: true, writeOnly: true }),
+  };
+  const plans = mount(defineResource({ name: "plan", fields }), { permission: confirmed({ within: 60 }) });
+  const api = await serve(t, { config: { mounts: [plans] } });
+  let session = readCookies(await send(api, "/api/session/", { username: "admin", password: adminPassword }));
+  const through = async (path: string, sent: string): Promise<Answered> => {
+    api.clock.turn(61);
+    const headers = { ...page, ...session, "content-type": "application/x-www-form-urlencoded" };
+    const refused = await api.ask("POST", path, { body: sent, headers });
+    assert.equal(refused.status, 401, refused.text);
+    const asked = await send(api, "/api/login/confirm/", readHiddenFields(refused), session);
+    const cookie = { cookie: `${readCookies(asked)["cookie"]}; ${session["cookie"]}` };
+    const done = await send(api, "/api/login/", { ...readHiddenFields(asked), password: adminPassword }, cookie);
+    assert.equal(done.status, 201, done.text);
+    session = { cookie: done.headers.getSetCookie()[0]!.split(";")[0]! };
+    assert.doesNotMatch(refused.text + asked.text + done.text, /hidden words/);
+    assert.match(done.text, new RegExp(`method="post" action="${path}"`));
+    const again = [...done.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)" \/>/g)];
+    const texts = again.map(([, name = "", value = ""]) => [name, value.replaceAll("&quot;", '"')]);
+    return api.ask("POST", path, {
+      body: new URLSearchParams(texts).toString(),
+      headers: { ...page, ...session, "content-type": "application/x-www-form-urlencoded" },
+    });
+  };
+
+  const made = await through("/plans", "title=Emma&days=&days=mon&days=sun&secret=hidden+words&_key=a-key-of-the-form");
+  assert.deepEqual([made.status, made.headers.get("location")], [303, "/plans/1"], made.text);
+  const read = await api.get("/plans/1", { ...session });
+  assert.deepEqual(read.json, { id: 1, title: "Emma", days: ["mon", "sun"] });
+  const tag = encodeURIComponent(read.headers.get("etag")!);
+  const changed = await through("/plans/1", `_method=PATCH&_match=${tag}&title=Persuasion`);
+  assert.equal(changed.status, 303, changed.text);
+  const late = await through("/plans/1", `_method=DELETE&_match=${tag}`);
+  assert.equal(late.status, 412, late.text);
+  assert.equal((await api.get("/plans/1", { ...session })).json.title, "Persuasion");
 });
 
 test("shows no form that leads to another site", async (t) => {

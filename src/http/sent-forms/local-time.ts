@@ -2,9 +2,9 @@
 const LOCAL = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?)?$/;
 
 /**
- * Returns a local time in a time zone as a time in UTC (RFC 3339). A day alone is the time at which it begins. Returns any other text unchanged, and a local time in
- * an unknown zone, so that the field refuses it. A time that the clocks skip counts as after the jump, and one that they
- * repeat as the first one, as in `Temporal`.
+ * Returns a local time in a time zone as a time in UTC (RFC 3339). A day alone is the time at which it begins. Returns
+ * any other text unchanged, and a local time in an unknown zone, so that the field refuses it. A time that the clocks
+ * skip counts as after the jump, and one that they repeat as the first one, as in `Temporal`.
  */
 export function formatLocalTime(text: string, zone: string): string {
   const match = LOCAL.exec(text.trim());

@@ -82,23 +82,31 @@ function turnBack(next: string): Markup {
 
 /** Returns the sent form as text, without passwords. Returns null if it is too long. */
 async function carry(view: View): Promise<string | null> {
-  const { sent, call } = view;
+  const { call } = view;
   const offers = await view.offers();
   const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));
   const secret =
     offer === undefined ? [] : collectInputs(offer).flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
-  const values = Object.entries(isObject(sent) ? sent : {}).filter(
-    ([name]) => !secret.includes(name) && !/password|secret|token/i.test(name),
-  );
+  const values = sentValues(view).filter(([name]) => !secret.includes(name) && !/password|secret|token/i.test(name));
+  const isForm = view.sentForm !== null || call.header("content-type")?.startsWith(formType) === true;
   const carried: Carried = {
-    method: call.method,
+    // A form names its method among its values.
+    method: isForm ? "POST" : call.method,
     path: readTarget(view),
-    typed: call.header("content-type")?.startsWith(formType) !== true,
-    match: call.header("if-match") ?? null,
+    typed: !isForm,
+    match: isForm ? null : (call.header("if-match") ?? null),
     values: Object.fromEntries(values),
   };
   const text = JSON.stringify(carried);
   return encodeURIComponent(text).length > MOST_CARRIED ? null : text;
+}
+
+/** Returns what was sent, by name. The form of a page keeps its texts, and the names that stand for its header fields. */
+function sentValues({ sent, sentForm, call }: View): readonly (readonly [name: string, value: unknown])[] {
+  if (sentForm === null) return Object.entries(isObject(sent) ? sent : {});
+  const { match, key, typed } = sentForm;
+  const named = { _method: call.method === "POST" ? null : call.method, _match: match, _key: key };
+  return [...Object.entries(named).filter(([, value]) => value !== null), ...typed];
 }
 
 function hiddenForm(again: unknown): PageContent {
@@ -213,11 +221,15 @@ export function drawConfirmed(view: View): Drawn | null {
   const carried = parseCarried(isObject(view.sent) ? view.sent["again"] : undefined);
   if (carried === null) return null;
   const { method, path, typed, match, values } = carried;
-  const inputs = Object.entries(values).map(([name, value]) =>
-    typeof value === "string"
-      ? html`<input type="hidden" name="${name}" value="${value}" /> `
-      : html`<input type="hidden" name="${name}" data-type="json" value="${JSON.stringify(value)}" /> `,
-  );
+  const inputs = Object.entries(values).flatMap(([name, value]) => {
+    // Checkboxes of one name give several texts.
+    const texts = !typed && Array.isArray(value) ? value.filter((each) => typeof each === "string") : [value];
+    return texts.map((each) =>
+      typeof each === "string"
+        ? html`<input type="hidden" name="${name}" value="${each}" /> `
+        : html`<input type="hidden" name="${name}" data-type="json" value="${JSON.stringify(each)}" /> `,
+    );
+  });
   const target: Markup = typed
     ? html` data-method="${method}" data-path="${path}"${match === null ? "" : html` data-match="${match}"`}`
     : html` method="post" action="${path}"`;
