@@ -21,7 +21,7 @@ export interface Report {
   readonly not_tried: readonly NotTried[];
 }
 
-/** What was found, before it is a command and a sentence. */
+/** A leak, before it is a command and a sentence. */
 export interface Found {
   readonly requests: readonly ProveRequest[];
   readonly resource: string;

@@ -27,7 +27,9 @@ export function formatTitle(name: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`.replaceAll(/[_-]/g, " ");
 }
 
-/** Returns the words for a field: its label, or its name made readable. `due_at` is "Due at", `assignee_id` "Assignee". */
+/**
+ * Returns the words for a field: its label, or its name made readable. `due_at` is "Due at", `assignee_id` "Assignee".
+ */
 export function nameField(name: string, field: Pick<Field, "options"> | null = null): string {
   return field?.options.label ?? formatTitle(name.replace(/(?<=.)_id$/, "").replace(/(?<=.)_ids$/, "s"));
 }

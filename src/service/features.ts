@@ -39,7 +39,7 @@ export function builtInFeatures({
   const people = createAccounts(settings, config.users);
   const cookies = cookieNames(settings);
   const { title, ...look } = settings.look;
-  // What a stranger reads at the start page of a service that has no name of its own yet.
+  // The words for a stranger at the start page of a service that has no title yet.
   const described = config.api === undefined ? DESCRIPTION : config.api.description;
   const about = {
     title: TITLE,

@@ -128,7 +128,7 @@ function removeAbandoned(place: string): void {
     try {
       stopAtOnce(folder);
     } catch {
-      // The server has ended too.
+      // The server has stopped too.
     }
     // Another run may remove the same folder.
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -1,4 +1,5 @@
-// Shows over HTTP that each hole leaks, and that its twin does not. The projects are read as `latchkey prove` reads them.
+// Shows over HTTP that each hole leaks, and that its twin does not. The projects are read as `latchkey prove` reads
+// them.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import path from "node:path";

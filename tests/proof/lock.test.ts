@@ -72,7 +72,7 @@ const task = (rules: { readonly read?: Rule; readonly write?: Rule } = {}) =>
     },
   });
 
-/** The permissions of a service with these mounts, besides projects and memberships. */
+/** The permissions of a service with these mounts, and with projects and memberships. */
 function permissionsWith(...mounts: readonly Mount[]) {
   return permissionsOf({ mounts: placeMounts([projects, memberships, ...mounts]), routes: [] });
 }

@@ -1,5 +1,5 @@
-// Rows that a caller may not change: 403 for a row that the caller may read, 404 for any other one. By every method, for
-// permissions that allow, deny or narrow.
+// Rows that a caller may not change: 403 for a row that the caller may read, 404 for any other one. By every method,
+// for permissions that allow, deny or narrow.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Permission } from "../../src/door/auth.ts";

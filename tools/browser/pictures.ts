@@ -8,8 +8,8 @@ import { fill, logIn, send } from "./filled-club.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
 /*
- * Takes a picture of each drawn page and of the same page of the service, and writes a page with both beside each other:
- * node tools/browser/pictures.ts DRAWINGS OUT
+ * Takes a picture of each drawn page and of the same page of the service, and writes a page with both beside each
+ * other: node tools/browser/pictures.ts DRAWINGS OUT
  * Pictures are not committed.
  */
 

@@ -49,7 +49,8 @@ export type AllowedRows<C extends string = string> =
 
 /**
  * The rows whose column holds one of the values that the column `select` has in the rows of `memberships` that match
- * `where`. Default of `column`: as `select`, and `id` for the records that `select` refers to. Only a permission that names the resource in its `memberships` may answer with it, and not within `not`.
+ * `where`. Default of `column`: as `select`, and `id` for the records that `select` refers to. Only a permission that
+ * names the resource in its `memberships` may answer with it, and not within `not`.
  */
 export interface MemberRows<C extends string = string> {
   readonly column?: C;

@@ -2,7 +2,10 @@ import type { Resource } from "../../resource/resource.ts";
 import type { Permission } from "./contract.ts";
 import { findCombination } from "./implying.ts";
 
-/** What a permission of the toolkit allows, as data. `prove` judges by it, without asking the permission. */
+/**
+ * The rows and callers that a permission of the toolkit allows, as data. `prove` judges by it, without asking the
+ * permission.
+ */
 export type PermissionFacts =
   | { readonly kind: "anyone" | "nobody" | "authenticated" | "administrator" | "read only" | "unlimited" }
   /** The user whose id is in a parameter of the path, or in the column of this name. */

@@ -130,7 +130,7 @@ async function collectCrumbs(site: Site, view: View): Promise<readonly PageLink[
   return crumbs;
 }
 
-/** Returns the name of a record or of a list below it. A part of a path without a name is shown as it is. */
+/** Returns the name of a record or of a list below it. Returns a part of a path without a name unchanged. */
 async function nameCrumb(site: Site, view: View, path: string, last: string): Promise<string> {
   const { mounts } = site.facts();
   const parts = splitPath(path);

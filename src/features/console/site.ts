@@ -118,7 +118,9 @@ export function referredBy(site: Site, { kind }: Field): Resource | null {
   return found === undefined || found.resource.within !== null ? null : found.resource;
 }
 
-/** Returns the resources within a resource, such as the items of an order. Each view of a mount has its own resource. */
+/**
+ * Returns the resources within a resource, such as the items of an order. Each view of a mount has its own resource.
+ */
 export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
   return site
     .facts()

@@ -26,7 +26,7 @@ export function showValue(drawing: Drawing, field: Field | null, value: unknown,
   return typeof value === "string" ? html`<bdi>${excerptText(value, most)}</bdi>` : showPlain(value, most);
 }
 
-/** Stands where a record has no value. */
+/** The text for a missing value. */
 export const nothing = html`<span class="none"><span aria-hidden="true">–</span><span class="vh">none</span></span>`;
 
 /** The most words that a value of several words shows as words. */

@@ -191,8 +191,8 @@ interface BrowserRules {
   /** The Content-Security-Policy. Default: a browser may run and load nothing. */
   readonly policy?: string | undefined;
   /**
-   * True for a page. Its forms need the policy `same-origin`: with `no-referrer`, browsers send `Origin: null`. Default:
-   * false.
+   * True for a page. Its forms need the policy `same-origin`: with `no-referrer`, browsers send `Origin: null`.
+   * Default: false.
    */
   readonly isPage?: boolean;
 }

@@ -142,7 +142,9 @@ function valuesMistakes(
   ];
 }
 
-/** Returns a mistake for each other reference whose deletion would delete a membership, because nothing checks these. */
+/**
+ * Returns a mistake for each other reference whose deletion would delete a membership, because nothing checks these.
+ */
 function cascadeMistakes({ resource: { fields, within, parentColumn, path }, group }: Memberships): readonly string[] {
   const cascading = Object.keys(fields).filter((name) => {
     const { references } = fields[name]!.kind;

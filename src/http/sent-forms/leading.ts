@@ -40,7 +40,7 @@ interface DoneForm extends Pick<Exchange, "call" | "service"> {
 
 /**
  * Returns the next page: the new record; the page that the form was on, unless it was only the form; or the record. The
- * list follows a deleted record, and the start page follows where the caller may open neither.
+ * list follows a deleted record, and the start page follows if the caller may open neither.
  */
 async function findNext({ call, service, endpoint, created, offers }: DoneForm): Promise<string> {
   const { basePath } = service;

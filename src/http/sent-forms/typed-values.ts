@@ -18,7 +18,7 @@ const FIND = ".find";
 /** The end of the name of the checkbox that clears a field whose value is not shown: `cost.clear`. */
 const CLEAR = ".clear";
 
-/** What the texts of a form mean. */
+/** The texts of a form, and what is needed to read them. */
 export interface Typing {
   readonly texts: TypedTexts;
   /** The fields of the form: of the record, or of the body of an action. */
@@ -104,7 +104,9 @@ function readField(sent: TypedField, issues: Issue[]): unknown {
   return isChange && current !== undefined && isSame(kind, value, current) ? undefined : value;
 }
 
-/** Returns the value of an empty text: null for a field that can be empty, and nothing for a field that was not shown. */
+/**
+ * Returns the value of an empty text: null for a field that can be empty, and nothing for a field that was not shown.
+ */
 function readEmpty({ field, isChange, current }: TypedField): unknown {
   const isOptional = field.options.optional === true;
   if (!isChange) return isOptional && field.options.default !== undefined ? null : undefined;

@@ -7,7 +7,7 @@ import type { Key, StoredRecord } from "../../store/store.ts";
 import { findRow, type State } from "../content/state.ts";
 import { allows } from "./judge.ts";
 
-/** What the declarations let one caller see and change, in one state of the world. */
+/** The rows and fields that the declarations let one caller see and change, in one state of the world. */
 export interface Sight {
   readonly identity: Identity | null;
   /** Returns true if the caller may do this with the row. A custom action has its own permission. */
@@ -18,7 +18,7 @@ export interface Sight {
   mayRead(mount: ServedMount, row: StoredRecord): boolean;
   /** As `mayRead`, without the limits of the scopes of its credential. */
   mayReadUnlimited(mount: ServedMount, row: StoredRecord): boolean;
-  /** Returns true if the row is the caller's own user. Logins and the entry point show it, whatever the scopes are. */
+  /** Returns true if the row is the caller's own user. Logins and the entry point show it with every scope. */
   isOwn(mount: ServedMount, row: StoredRecord): boolean;
   /** Returns true if the rule of the field lets the caller read it in this row. */
   mayReadField(mount: ServedMount, field: string, row: StoredRecord): boolean;

@@ -84,7 +84,7 @@ function expand(permission: Permission<string>, question: Question, allows: bool
   }
 }
 
-/** Members with each accepted value are an actor of their own, so that a new value is a new line. */
+/** Members with each accepted value are a separate actor, so that a new value is a new line. */
 function splitValues(facts: MemberFacts): readonly MemberFacts[] {
   const choices = facts.where.map(({ column, values }) => values.map((value) => ({ column, values: [value] })));
   return product(choices).map((where) => ({ ...facts, where }));

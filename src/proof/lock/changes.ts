@@ -102,7 +102,7 @@ function describeActors({ before, after, added, removed }: ChangedActors): reado
       `${formatSentence({ ...one, what: `no longer ${one.what}` })}${still.length === 0 ? "" : `; still may: ${joinNames(still)}`}`,
     );
   }
-  // Rights that follow from others in the lock itself: they are shown as they are.
+  // Rights that follow from others in the lock itself: they are shown unchanged.
   return described.length > 0 ? described : describeEach(added, removed);
 }
 

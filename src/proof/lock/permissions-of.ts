@@ -87,7 +87,10 @@ function actionSentences(mount: ServedMount, name: string, namer: Namer): readon
   return [...standard, ...own];
 }
 
-/** Returns what a caller needs of the parent record. To edit it is to change it, or to read it if nobody changes it. */
+/**
+ * Returns what a caller needs of the parent record. To edit it is to change it, or to read it if no caller may change
+ * it.
+ */
 function parentConditions({ parent, writers }: ServedMount, reads: boolean): readonly string[] {
   if (parent === null) return [];
   return [`they may ${reads || writers === "readers" ? "read" : "edit"} the ${parent.resource.name}`];

@@ -18,7 +18,7 @@ interface BodyField {
   readonly field: Field;
 }
 
-/** Returns the fields that a body may have by the declaration, whoever sends it. */
+/** Returns the fields that a body may have by the declaration, from any caller. */
 export function bodyFields({ resource, older }: ServedMount): readonly BodyField[] {
   return Object.entries(resource.fields).flatMap(([name, field]) =>
     isWritable(field) && field.computed === undefined

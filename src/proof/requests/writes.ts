@@ -66,7 +66,7 @@ function write(
   };
 }
 
-/** Returns rows that the actor may change, one of its own among them, and others: one that it reads, and hidden ones. */
+/** Returns rows that the actor may change, with one that names it, and others: one that it reads, and hidden ones. */
 function chooseRows(
   { sight, newer, rows, actor }: Writes,
   action: "update" | "replace" | "delete",

@@ -6,7 +6,9 @@ import { applyChanges } from "../content/state.ts";
 import { collectPermissions } from "../world/plan.ts";
 import { reportSeen, type Trial } from "./try.ts";
 
-/** Takes the roles and memberships of the actor away, and repeats its request: the answer must hide what is hidden now. */
+/**
+ * Takes the roles and memberships of the actor away, and repeats its request: the answer must hide what is hidden now.
+ */
 export async function tryRepeat(trial: Trial, request: ProveRequest): Promise<void> {
   const { world, sender } = trial;
   const { userId } = request.actor;

@@ -55,7 +55,7 @@ function pathOf(world: World, mount: ServedMount): string {
   return row === undefined ? mount.resource.path : collectionPath(mount, row, world.state());
 }
 
-/** Returns what everybody may know about users: their ids, usernames and addresses. */
+/** Returns the public facts about users: their ids, usernames and addresses. */
 function guessesOf(world: World): readonly string[] {
   const accounts = [...(world.state().get("accounts")?.values() ?? [])];
   const users = world.state().get(world.usersTable);

@@ -8,7 +8,7 @@ import { makeRecords, planRows, type Ids } from "./records.ts";
 import { findSharedValues } from "./shared-values.ts";
 import type { MadeUser } from "./users.ts";
 
-/** What `prove` did not try, and why. */
+/** The requests that `prove` did not try, with the reasons. */
 export interface NotTried {
   readonly path: string;
   /** Null: for every actor. */

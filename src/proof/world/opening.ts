@@ -20,7 +20,7 @@ export interface ProvedService {
 /** Opens the configured service on an empty database in memory. */
 export type OpenProved = (findIdentity: FindIdentity) => Promise<ProvedService>;
 
-/** The identity of an actor, from the account as it is now: a test of the service needs no login. */
+/** The identity of an actor, from the current account: a test of the service needs no login. */
 export async function findIdentity({ people, service }: ProvedService, actor: Actor): Promise<Identity | null> {
   const account = actor.userId === null ? null : await people.accounts.find(actor.userId);
   if (account === null || !account.active) return null;

@@ -40,7 +40,7 @@ function footLinks(text: string): Parsed<readonly string[]> {
     : wrong(`has ${shown(strange)}. Write words and an address, like Imprint=/imprint.`);
 }
 
-/** The look of pages as it is set, in the form of the options of the console. */
+/** The settings for the look of pages, as options of the console. */
 export interface LookSettings {
   readonly title?: string;
   readonly mark?: string;

@@ -23,9 +23,9 @@ export interface SharesGroupOptions<R extends Resource = Resource> {
 
 /**
  * Allows users to see themselves and the users with whom they share a group, so that a team sees the names of its
- * members. A permission for `accounts({ permissions })`. In these memberships, a caller makes members only of users whom
- * it may already read. The answer for any other user is that for an unknown one. Administrators are excepted. Throws
- * `DeclarationError` if the memberships or an option are wrong.
+ * members. A permission for `accounts({ permissions })`. In these memberships, a caller makes members only of users
+ * whom it may already read. The answer for any other user is that for an unknown one. Administrators are excepted.
+ * Throws `DeclarationError` if the memberships or an option are wrong.
  *
  * @example
  * ```ts

@@ -120,7 +120,7 @@ ${side("theirs", current[name], "There now")}${side("yours", sent[name], "Yours"
 `;
 }
 
-/** Shows a value in words. What was typed may have any form. */
+/** Shows a value in words. A typed value may have any form. */
 function showSide(drawing: Drawing, field: NonNullable<Input["field"]>, value: unknown): Markup {
   const isText = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return isText || Array.isArray(value)

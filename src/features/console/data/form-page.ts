@@ -21,8 +21,8 @@ export interface FormPage {
   /** The record to change, as far as the caller may read it. Null for a new record. */
   readonly record: ShownRecord | null;
   /**
-   * What was typed before, by the names of the controls: a text, or several texts for checkboxes. Also a value of JSON,
-   * which a program sent. Null for a form that was not sent yet.
+   * The values typed before, by the names of the controls: a text, or several texts for checkboxes. Also a value of
+   * JSON, which a program sent. Null for a form that was not sent yet.
    */
   readonly typed: TypedValues | null;
   /** Why the form was refused. Null for a form that was not sent yet. */

@@ -232,7 +232,7 @@ function nameFilterValue(field: Field | null, value: string): string {
   return tone === undefined ? value : withSmallLetter(nameChoice(field, value));
 }
 
-/** Returns words as they stand within a sentence. Does not change a word like `URL`. */
+/** Returns words with a small first letter, for use within a sentence. Does not change a word like `URL`. */
 function withSmallLetter(words: string): string {
   const [first = "", second = ""] = words;
   return second !== "" && second === second.toUpperCase() ? words : first.toLowerCase() + words.slice(1);

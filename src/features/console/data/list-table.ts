@@ -35,8 +35,8 @@ export interface RecordTable {
 const MOST_DRAWN = 2 * 1024 * 1024;
 
 /**
- * Draws records as a table, which is a list of cards on a phone. The name of the record comes first. Lets other requests
- * run in between. Draws only the first records of an array that was sent, because the array may have 8 MiB.
+ * Draws records as a table, which is a list of cards on a phone. The name of the record comes first. Lets other
+ * requests run in between. Draws only the first records of an array that was sent, because the array may have 8 MiB.
  */
 export async function drawRecordTable(drawing: Drawing, parts: RecordTable): Promise<Markup> {
   const { resource, rows, path } = parts;
@@ -74,7 +74,7 @@ function isLong({ options }: Field): boolean {
 }
 
 /**
- * Returns a function that tells whether a record has a page for the caller. Asks the service only if reading a record
+ * Returns a function that returns true if a record has a page for the caller. Asks the service only if reading a record
  * has another permission than listing it.
  */
 async function findLinked(

@@ -14,7 +14,7 @@ import { nameOfRecord } from "./record-name.ts";
 
 // The problems that people meet with data: what happened, and where to go.
 
-/** Draws the page for an address where there is nothing for the caller. */
+/** Draws the page for an address that has nothing for the caller. */
 export async function drawMissing(site: Site, view: View): Promise<Drawn> {
   const up = await findAbove(site, view);
   const main = html`<h1 tabindex="-1" data-focus>There is nothing here</h1>
@@ -109,7 +109,10 @@ async function nameCaller(view: View): Promise<string | null> {
   return typeof name === "string" && name !== "" ? name : identity.username;
 }
 
-/** Returns the roles that may do what was asked, as words: `treasurers or administrators`. Null if it is not about roles. */
+/**
+ * Returns the roles that may do what was asked, as words: `treasurers or administrators`. Null if it is not about
+ * roles.
+ */
 function findAllowed(site: Site, { place }: View): string | null {
   if (place?.resource === null || place === null) return null;
   const { path } = place.resource;

@@ -128,7 +128,7 @@ async function drawBelow({ site, view, path }: Drawing, resource: Resource): Pro
   return links.length === 0 ? "" : html`<ul class="stack near">${links}</ul>`;
 }
 
-/** Says who made the record and when, as far as it is known. */
+/** Names the maker of the record and the time, if the record has them. */
 async function drawOrigin(
   { site, view }: Drawing,
   { fields }: Resource,

@@ -54,7 +54,7 @@ function joinTexts(typed: TypedTexts): TypedValues {
   return Object.fromEntries(named);
 }
 
-/** True for a write of a resource, or for one of its actions. Other endpoints have forms of their own. */
+/** True for a write of a resource, or for one of its actions. Other endpoints have separate forms. */
 function isForPeople({ resource, name }: Offer): boolean {
   return resource !== null || name !== null;
 }

@@ -75,7 +75,7 @@ function writeChoices({ input, value, empty = "" }: Control, about: Markup): Mar
  */
 function writeReference({ input, id, value, names, empty = "" }: Control, options: Options, about: Markup): Markup {
   const { records, hasMore, part, search } = options;
-  // One record that fits is chosen. Of several, the reader chooses.
+  // If one record fits, it is chosen. If several fit, the reader chooses.
   const chosen = part === "" ? value : records.length === 1 ? records[0]!.id : null;
   const isEmpty = chosen === null || chosen === undefined || chosen === "";
   const isOffered = records.some((each) => String(each.id) === String(chosen));

@@ -14,7 +14,7 @@ interface FormField {
   readonly value: unknown;
   /** The typed time zone of a time. */
   readonly zone: unknown;
-  /** True for a form that nobody has sent yet: it shows the default. */
+  /** True for a form that was not sent yet: it shows the default. */
   readonly isNew: boolean;
   readonly mistakes: readonly Issue[];
   /** The records that a reference may name. Null if the field is none, or the caller may list no records. */
@@ -111,7 +111,7 @@ export interface FormFields {
   readonly records: FormRecords;
   /** The values of the record, and over them what was typed. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What was typed. Null for a form that was not sent yet. */
+  /** The typed values. Null for a form that was not sent yet. */
   readonly typed: Readonly<Record<string, unknown>> | null;
   readonly mistakes: readonly Issue[];
   readonly prefix: string;

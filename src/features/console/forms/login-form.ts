@@ -49,8 +49,8 @@ ${password === null ? html`<div class="buttons">${others}</div>` : html`${passwo
 }
 
 /**
- * Returns the other sites at which users log in. Links instead of forms: the policy of pages (`form-action 'self'`) also
- * forbids forms that are redirected to another site.
+ * Returns the other sites at which users log in. Links instead of forms: the policy of pages (`form-action 'self'`)
+ * also forbids forms that are redirected to another site.
  */
 export function companyLinks(site: Site, view: View, next: string): readonly PageContent[] {
   const query = new URLSearchParams({ next }).toString();

@@ -12,15 +12,17 @@ export interface SentForm {
   /** More attributes of the form. */
   readonly about?: PageContent;
   /**
-   * True for the page of a form: it gets a key, so that sending it twice has one effect. The page then changes each time,
-   * so a page that is more than a form has none.
+   * True for the page of a form: it gets a key, so that sending it twice has one effect. The page then changes each
+   * time, so a page that is more than a form has none.
    */
   readonly isPage?: boolean;
   readonly classes: string;
   readonly content: PageContent;
 }
 
-/** Writes a form with its hidden controls: the method, the tag of the record, and a key that makes it safe to repeat. */
+/**
+ * Writes a form with its hidden controls: the method, the tag of the record, and a key that makes it safe to repeat.
+ */
 export function writeSentForm({ view, offer, tag, about = "", isPage = false, classes, content }: SentForm): Markup {
   const { method, path, repeatable } = offer;
   const hidden = (name: string, value: string): Markup => html`<input type="hidden" name="${name}" value="${value}">`;

@@ -62,7 +62,7 @@ function withCompanions(color: HexColor, mode: Mode): { color: HexColor; on: Hex
   return { color, on: textOn(color), tint: tints.find((tint) => isReadable(color, tint)) ?? background! };
 }
 
-/** Returns white or near black, whichever is easier to read on a color. One of them always has a contrast of 4.5. */
+/** Returns white or near black: the one that is easier to read on a color. One of them always has a contrast of 4.5. */
 function textOn(color: HexColor): HexColor {
   return measureContrast(color, WHITE) >= measureContrast(color, BLACK) ? WHITE : BLACK;
 }

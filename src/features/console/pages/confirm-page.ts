@@ -101,7 +101,9 @@ async function carry(view: View): Promise<string | null> {
   return encodeURIComponent(text).length > MOST_CARRIED ? null : text;
 }
 
-/** Returns what was sent, by name. The form of a page keeps its texts, and the names that stand for its header fields. */
+/**
+ * Returns what was sent, by name. The form of a page keeps its texts, and the names that stand for its header fields.
+ */
 function sentValues({ sent, sentForm, call }: View): readonly (readonly [name: string, value: unknown])[] {
   if (sentForm === null) return Object.entries(isObject(sent) ? sent : {});
   const { match, key, typed } = sentForm;

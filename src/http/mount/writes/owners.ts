@@ -18,7 +18,9 @@ export function touches(
   return [memberships.group, ...Object.keys(values)].some((name) => written[name] !== undefined);
 }
 
-/** Returns the group that has one owner less after the change. Returns null if the membership stays that of an owner. */
+/**
+ * Returns the group that has one owner less after the change. Returns null if the membership stays that of an owner.
+ */
 export function takenGroup(founder: ServedFounder, before: StoredRecord, change: Change): Key | null {
   const { group } = founder.founder.memberships;
   if (!isOwner(founder, before)) return null;

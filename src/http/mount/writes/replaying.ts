@@ -73,8 +73,8 @@ async function mayReadNow(mount: ServedMount, exchange: Exchange, rows: readonly
 }
 
 /**
- * Ends the request if it sends a field that the rules of fields do not let the caller send any more. The body is that of
- * the first request, which was accepted.
+ * Ends the request if it sends a field that the rules of fields do not let the caller send any more. The body is that
+ * of the first request, which was accepted.
  */
 function requireSendable({ resource }: ServedMount, { body }: Exchange): void {
   const { mediaType, value } = body!;
