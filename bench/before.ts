@@ -8,7 +8,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { startService, type ServiceProcess } from "../tests/harness/service-process.ts";
 import { median, runRound, warming, type Load } from "./round.ts";
-import { logIn, prepareWriting, scenarios } from "./scenarios.ts";
+import { logIn, preparePage, prepareWriting, scenarios } from "./scenarios.ts";
 import { onServerCore, startCommitting } from "./servers.ts";
 
 /**
@@ -60,6 +60,13 @@ const measured: readonly Row[] = [
       return { request: { path, headers }, status: 200, connections: 32 };
     },
   },
+  ...["/users?limit=100", "/users/1"].map((path) => ({
+    name: `the page for people at ${path}, Bearer`,
+    async prepare(service: ServiceProcess) {
+      const { headers } = await preparePage(service);
+      return { request: { path, headers: { ...headers, accept: "text/html" } }, status: 200, connections: 32 };
+    },
+  })),
   {
     name: "creating a user, 64 clients",
     prepare: async (service) => ({ request: (await prepareWriting(service)).write, status: 201, connections: 64 }),

@@ -65,7 +65,8 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-async function preparePage(service: ServiceProcess): Promise<Request> {
+/** Fills the service with 100 users, and returns a request for all of them. */
+export async function preparePage(service: ServiceProcess): Promise<Request> {
   const headers = await logIn(service);
   const { length } = (await (await fetch(`${service.address}/users`, { headers })).json()) as unknown[];
   for (let user = length; user < 100; user++) await createUser(service, headers, `user${user}@example.com`);

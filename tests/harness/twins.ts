@@ -51,8 +51,10 @@ function findDifference(one: string, other: string): string {
 const OPAQUE = [
   // The tag of an answer, and the tag in a page.
   /(?<=\netag: (?:W\/)?")[\w.~-]+/g,
-  /(?<=(?:If-Match: |data-match="|data-header="If-Match" value="|<code>)&quot;)[\w.~-]{12,}(?=&quot;)/g,
+  /(?<=(?:If-Match: |data-match="|data-header="If-Match" value="|name="_match" value="|<code>)&quot;)[\w.~-]{12,}(?=&quot;)/g,
   /(?<=<span class="s">&quot;\\&quot;)[\w.~-]{12,}(?=\\&quot;)/g,
+  // The key of a form, which is drawn for each page.
+  /(?<=name="_key" value=")[\w-]{36}/g,
   // Cookies and tokens, and the ids of sessions.
   /(?<=\/sessions\/|"id":"|<id>|<td class="clip"><span><bdi>|&quot;id&quot;: <span class="s">&quot;)[\w-]{16}(?=["<&])/g,
   /(?<=\nset-cookie: \w+=)[\w.~-]+/g,
