@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, styleText } from "node:util";
 import { ask, type Answers } from "./asking.ts";
+import { nameLock, type Locks } from "./lock.ts";
 import { isLogin, logins, packageName, resourceMistake, teamNames, toTitle, type Plan } from "./names.ts";
 import { CreateError, projectFiles, writeProject, type Versions } from "./project.ts";
 
@@ -25,7 +26,7 @@ async function run(args: readonly string[]): Promise<number> {
   const options = readArguments(args);
   if (typeof options === "string") return fail(options, 2);
   if (options.help) return print(usage);
-  if (options.version) return print(`${readVersions().latchkey}\n`);
+  if (options.version) return print(`${readBuilt<Versions>("versions").latchkey}\n`);
   const asks = !options.yes && process.stdin.isTTY && process.stdout.isTTY;
   const usual = options.teams === true ? { ...standard, resource: "task" } : standard;
   const answers = asks ? await ask(options, usual) : { ...usual, ...pickAnswers(options) };
@@ -33,7 +34,8 @@ async function run(args: readonly string[]): Promise<number> {
   const plan = buildPlan(answers);
   if (typeof plan === "string") return fail(plan, 2);
   try {
-    const files = projectFiles(plan, readVersions());
+    const lock = readBuilt<Locks>("locks")[nameLock(plan)]!;
+    const files = projectFiles(plan, readBuilt<Versions>("versions"), lock);
     writeProject(path.resolve(plan.folder), files);
     return print(nextSteps(plan, [...files.keys()]));
   } catch (error) {
@@ -96,9 +98,9 @@ function buildPlan({ folder, resource, login, signUp, teams }: Answers): Plan | 
   return { folder, name, title: toTitle(base), resource, login, signUp: signUp || teams, teams };
 }
 
-/** Reads the versions of this release, which the build has written. */
-function readVersions(): Versions {
-  return JSON.parse(readFileSync(path.join(import.meta.dirname, "versions.json"), "utf8")) as Versions;
+/** Reads a file that the build has written: the versions of this release, or the locks. */
+function readBuilt<T>(name: "versions" | "locks"): T {
+  return JSON.parse(readFileSync(path.join(import.meta.dirname, `${name}.json`), "utf8")) as T;
 }
 
 function nextSteps({ folder }: Plan, files: readonly string[]): string {

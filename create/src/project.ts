@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { fillLock } from "./lock.ts";
 import { toPlural, toVariable, type Plan } from "./names.ts";
 import { firstRequest, howToSignUp, howToWrite, listDrafts, teamsRow } from "./readme.ts";
 
@@ -29,17 +30,21 @@ export interface Versions {
 }
 
 /**
- * Every file of the project, by its path with slashes. package.json comes last: without it nothing looks like a
- * project.
+ * Every file of the project, by its path with slashes. `lock` has the permissions of the template with the answers of
+ * the plan. Null: the project has no lock yet. package.json comes last: without it nothing looks like a project.
  */
-export function projectFiles(plan: Plan, versions: Versions): ReadonlyMap<string, string> {
+export function projectFiles(plan: Plan, versions: Versions, lock: string | null): ReadonlyMap<string, string> {
   const files = new Map([template, ...(plan.teams ? [teamsTemplate] : [])].flatMap(collectFiles));
   const made = [...files.keys()]
     .toSorted()
     .map(
       (name) => [toFileName(name, plan), fill(readFileSync(files.get(name)!, "utf8"), name, plan, versions)] as const,
     );
-  return new Map([...made, ["package.json", formatPackageJSON(plan, versions)]]);
+  return new Map([
+    ...made,
+    ...(lock === null ? [] : [["permissions.lock", fillLock(lock, toPlural(plan.resource))] as const]),
+    ["package.json", formatPackageJSON(plan, versions)],
+  ]);
 }
 
 /** Returns the files of a folder, by their paths in it with slashes. */
@@ -120,7 +125,7 @@ function formatPackageJSON({ name }: Plan, { latchkey, node, typescript, nodeTyp
     scripts: {
       dev: "latchkey dev",
       start: "latchkey",
-      test: "node --test",
+      test: "latchkey prove --check && node --test",
       types: "tsc --noEmit",
     },
     dependencies: { latchkey },

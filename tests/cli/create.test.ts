@@ -30,6 +30,21 @@ const plan: Plan = {
   teams: false,
 };
 
+/** A lock of the template, in short. */
+const lock = `# Who may do what.
+
+admin may create books
+anyone may list books
+
+the user in user_id may list members in projects, if they may read the project
+
+any logged-in user may list projects
+
+admin may list users
+
+anyone may call GET /docs
+`;
+
 function emptyPlace(t: TestContext): string {
   const place = mkdtempSync(path.join(tmpdir(), "latchkey-new-"));
   t.after(() => rmSync(place, { recursive: true, force: true }));
@@ -45,17 +60,19 @@ function filesIn(folder: string): readonly string[] {
 
 test("creates every file of the template, with the resource of the plan", (t) => {
   const folder = path.join(emptyPlace(t), "shop");
-  const files = projectFiles(plan, versions);
+  const files = projectFiles(plan, versions, lock);
 
   writeProject(folder, files);
 
   assert.deepEqual(filesIn(folder), [
     ".dockerignore",
+    ".github/workflows/check.yml",
     ".gitignore",
     "Dockerfile",
     "README.md",
     "latchkey.config.ts",
     "package.json",
+    "permissions.lock",
     "resources/order-lines.ts",
     "tests/order-lines.test.ts",
     "tsconfig.json",
@@ -70,9 +87,9 @@ test("creates every file of the template, with the resource of the plan", (t) =>
 });
 
 test("creates a project with teams: projects, members, and the resource of the plan within them", () => {
-  const files = projectFiles({ ...plan, teams: true, signUp: true }, versions);
+  const files = projectFiles({ ...plan, teams: true, signUp: true }, versions, lock);
 
-  const added = [...files.keys()].filter((name) => !projectFiles(plan, versions).has(name));
+  const added = [...files.keys()].filter((name) => !projectFiles(plan, versions, lock).has(name));
   assert.deepEqual(added, ["resources/projects.ts"]);
   for (const [name, text] of files)
     assert.doesNotMatch(
@@ -85,15 +102,29 @@ test("creates a project with teams: projects, members, and the resource of the p
   assert.match(files.get("README.md")!, /-d '\{"project_id":1,[^]*resources\/projects\.ts/);
 });
 
+test("writes the section of a resource into permissions.lock at its place", () => {
+  const lockOf = (resource: string): readonly string[] =>
+    projectFiles({ ...plan, resource }, versions, lock)
+      .get("permissions.lock")!
+      .split("\n\n");
+
+  const [head, books, members, projects, users, endpoints] = lock.split("\n\n");
+  const own = (plural: string): string => books!.replaceAll("books", plural);
+  assert.deepEqual(lockOf("book"), lock.split("\n\n"));
+  assert.deepEqual(lockOf("order_line"), [head, members, own("order_lines"), projects, users, endpoints]);
+  assert.deepEqual(lockOf("story"), [head, members, projects, own("stories"), users, endpoints]);
+  assert.deepEqual(lockOf("zebra"), [head, members, projects, users, own("zebras"), endpoints]);
+});
+
 test("writes into a folder that contains only .git, and leaves a folder with other files unchanged", (t) => {
   const place = emptyPlace(t);
   mkdirSync(path.join(place, ".git"));
 
-  writeProject(place, projectFiles(plan, versions));
+  writeProject(place, projectFiles(plan, versions, lock));
   assert.ok(existsSync(path.join(place, "package.json")));
 
   writeFileSync(path.join(place, "package.json"), "mine");
-  assert.throws(() => writeProject(place, projectFiles(plan, versions)), /is not empty .*Nothing was written/);
+  assert.throws(() => writeProject(place, projectFiles(plan, versions, lock)), /is not empty .*Nothing was written/);
   assert.equal(readFileSync(path.join(place, "package.json"), "utf8"), "mine");
   assert.throws(
     () => writeProject(path.join(place, "package.json"), new Map()),
@@ -127,7 +158,7 @@ test(
     chmodSync(place, 0o500);
 
     assert.throws(
-      () => writeProject(path.join(place, "shop"), projectFiles(plan, versions)),
+      () => writeProject(path.join(place, "shop"), projectFiles(plan, versions, lock)),
       /You may not write there/,
     );
   },
@@ -175,13 +206,13 @@ test("accepts only words as names of resources, and forms English plurals", () =
 test("writes a title of any text into the config file unchanged", () => {
   const title = `$&"); process.exit(1); ("\\`;
 
-  const config = projectFiles({ ...plan, title }, versions).get("latchkey.config.ts")!;
+  const config = projectFiles({ ...plan, title }, versions, lock).get("latchkey.config.ts")!;
 
   assert.ok(config.includes(`title: ${JSON.stringify(title)}, version`), config);
 });
 
 test("turns sign-up on in a project whose plan has `signUp`, with mails as files", () => {
-  const files = projectFiles({ ...plan, signUp: true }, versions);
+  const files = projectFiles({ ...plan, signUp: true }, versions, lock);
   const config = files.get("latchkey.config.ts")!;
 
   assert.match(
@@ -191,7 +222,7 @@ test("turns sign-up on in a project whose plan has `signUp`, with mails as files
   assert.match(files.get("README.md")!, /## How people sign up\n[^]*## Files/);
   assert.match(files.get(".gitignore")!, /^mails\/$/m);
   assert.match(files.get(".dockerignore")!, /^mails$/m);
-  assert.doesNotMatch(projectFiles(plan, versions).get("latchkey.config.ts")!, /registration|mail/);
+  assert.doesNotMatch(projectFiles(plan, versions, lock).get("latchkey.config.ts")!, /registration|mail/);
 });
 
 test("uses the version of this release for create-latchkey", () => {

@@ -1,15 +1,20 @@
 /**
  * Builds `create/dist`: the package that creates projects has no dependencies, and runs on an older Node than the
- * projects do.
+ * projects do. Needs `npm run build`: the built command writes the permissions of each kind of project.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { build } from "esbuild";
+import { nameLock, type Locks } from "../../create/src/lock.ts";
+import { logins, type Login, type Plan } from "../../create/src/names.ts";
+import { projectFiles, writeProject, type Versions } from "../../create/src/project.ts";
 
 const root = path.join(import.meta.dirname, "../..");
 const { version, devDependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
   version: string;
-  devDependencies: Record<string, string>;
+  devDependencies: Readonly<Record<"node" | "typescript" | "@types/node", string>>;
 };
 const create = path.join(root, "create");
 rmSync(path.join(create, "dist"), { recursive: true, force: true });
@@ -24,7 +29,48 @@ await build({
   logLevel: "warning",
 });
 const { node, typescript, "@types/node": nodeTypes } = devDependencies;
-writeFileSync(
-  path.join(create, "dist/versions.json"),
-  `${JSON.stringify({ latchkey: version, node, typescript, nodeTypes }, null, 2)}\n`,
-);
+const versions: Versions = { latchkey: version, node, typescript, nodeTypes };
+write("versions", versions);
+write("locks", makeLocks());
+
+function write(name: string, value: unknown): void {
+  writeFileSync(path.join(create, `dist/${name}.json`), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Makes the projects of all answers that change permissions, and lets the command write the lock of each. */
+function makeLocks(): Locks {
+  const place = mkdtempSync(path.join(tmpdir(), "latchkey-locks-"));
+  try {
+    mkdirSync(path.join(place, "node_modules"));
+    symlinkSync(root, path.join(place, "node_modules/latchkey"));
+    return Object.fromEntries(
+      listPlans().map((plan) => [nameLock(plan), makeLock(path.join(place, plan.folder), plan)]),
+    );
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
+function listPlans(): readonly Plan[] {
+  const names = { name: "my-api", title: "My API", resource: "book" };
+  return (Object.keys(logins) as readonly Login[]).flatMap((login) =>
+    [
+      { signUp: false, teams: false },
+      { signUp: true, teams: false },
+      { signUp: true, teams: true },
+    ].map((answers) => ({ ...names, folder: nameLock({ login, ...answers }), login, ...answers })),
+  );
+}
+
+function makeLock(folder: string, plan: Plan): string {
+  writeProject(folder, projectFiles(plan, versions, null));
+  // Not with the settings of this machine, which change permissions.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("LATCHKEY_")));
+  const command = path.join(root, "dist/cli/latchkey.js");
+  execFileSync(process.execPath, [command, "prove", "--lock"], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return readFileSync(path.join(folder, "permissions.lock"), "utf8");
+}

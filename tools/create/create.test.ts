@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -127,28 +127,81 @@ test("starts the project as in production, and runs the examples in its README",
   assert.match(stdout, /\{"id":1,"title":"The first","notes":null,"owner_id":1\}$/);
 });
 
-test("creates a project with the right types and passing tests", async () => {
-  await inFolder(shop, "npm", "run", "types");
-  const said = await inFolder(shop, "npm", "test");
+/** Runs the tests of a project. Its permissions.lock must be the file that the installed command writes. */
+async function testProject(folder: string): Promise<void> {
+  await inFolder(folder, "npm", "run", "types");
+  const said = await inFolder(folder, "npm", "test");
+  const lock = readFileSync(path.join(folder, "permissions.lock"), "utf8");
+  await inFolder(folder, "npx", "latchkey", "prove", "--lock");
 
+  assert.match(said, /^The permissions are those of permissions\.lock\.$/m);
   assert.match(said, /ℹ pass 4\n/);
+  assert.equal(readFileSync(path.join(folder, "permissions.lock"), "utf8"), lock);
+}
+
+test("creates a project with the right types, passing tests and the lock of its permissions", async () => {
+  await testProject(shop);
 });
+
+test("creates a project whose workflow passes, and compares the permissions in less than five seconds", async (t) => {
+  const workflow = readFileSync(path.join(shop, ".github/workflows/check.yml"), "utf8");
+  const steps = [...workflow.matchAll(/^ +- run: (.+)$/gm)].map(([, step]) => step!);
+
+  const seconds = new Map<string, number>();
+  for (const step of steps.slice(1)) {
+    const timed = `{ time ${step} >/dev/null 2>&1; } 2>&1`;
+    const said = await inFolder(shop, "bash", "-ec", `TIMEFORMAT='%U %S'; ${timed}`);
+    const [user, system] = said.trim().split(" ").map(Number);
+    seconds.set(step, user! + system!);
+  }
+
+  assert.equal(steps[0], "npm ci");
+  assert.deepEqual(
+    [...seconds.keys()],
+    ["npm run types", "npx latchkey prove --check", "npx latchkey prove --strict", "npm test"],
+  );
+  t.diagnostic(`seconds of CPU: ${[...seconds].map(([step, took]) => `${step} ${took.toFixed(1)}`).join(", ")}`);
+  assert.ok(seconds.get("npx latchkey prove --check")! < 5);
+});
+
+for (const [answer, file, declared, changed, change] of [
+  ["--sign-up", "books.ts", "anyOf(readOnly, ", "anyOf(", "anyone may no longer read books"],
+  ["--teams", "projects.ts", "update: leader", "update: member", "members of the project may now update projects"],
+] as const)
+  test(`creates a project with ${answer} whose tests name a changed permission, and fail`, async () => {
+    const folder = path.join(place, `changed${answer}`);
+    const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
+    await inFolder(place, "npm", ...create, `changed${answer}`, answer, "--resource", "book");
+    symlinkSync(path.join(shop, "node_modules"), path.join(folder, "node_modules"));
+    const source = path.join(folder, "resources", file);
+    await inFolder(folder, "npm", "test");
+    writeFileSync(source, readFileSync(source, "utf8").replace(declared, changed));
+
+    const tested = inFolder(folder, "npm", "test");
+
+    await assert.rejects(tested, ({ code, stdout }: { readonly code: number; readonly stdout: string }) => {
+      assert.equal(code, 1);
+      assert.ok(
+        stdout.split("\n").some((line) => line.startsWith(change)),
+        stdout,
+      );
+      assert.doesNotMatch(stdout, /ℹ pass/);
+      return true;
+    });
+  });
 
 for (const [login, resource] of [
   ["bearer", "order_line"],
   ["token", "box"],
   ["basic", "story"],
 ] as const)
-  test(`creates a project with ${login} and a ${resource} with the right types and passing tests`, async () => {
+  test(`creates a project with ${login} and a ${resource} with the right types, passing tests and the lock of its permissions`, async () => {
     const folder = path.join(place, login);
     const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
     await inFolder(place, "npm", ...create, login, "--resource", resource, "--login", login);
     symlinkSync(path.join(shop, "node_modules"), path.join(folder, "node_modules"));
 
-    await inFolder(folder, "npm", "run", "types");
-    const said = await inFolder(folder, "npm", "test");
-
-    assert.match(said, /ℹ pass 4\n/);
+    await testProject(folder);
   });
 
 test("creates a project in which people sign up by the link of a mail, which the terminal and a file show", async (t) => {
@@ -156,8 +209,7 @@ test("creates a project in which people sign up by the link of a mail, which the
   const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
   await inFolder(place, "npm", ...create, "members", "--sign-up");
   symlinkSync(path.join(shop, "node_modules"), path.join(folder, "node_modules"));
-  await inFolder(folder, "npm", "run", "types");
-  assert.match(await inFolder(folder, "npm", "test"), /ℹ pass 4\n/);
+  await testProject(folder);
 
   const { url, read } = await launch(t, folder, "dev");
   const post = (address: string, body: unknown): Promise<Response> =>
@@ -180,8 +232,7 @@ test("creates a project with teams, whose records only members see", async (t) =
   const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
   await inFolder(place, "npm", ...create, "teams", "--teams", "--login", "basic");
   symlinkSync(path.join(shop, "node_modules"), path.join(folder, "node_modules"));
-  await inFolder(folder, "npm", "run", "types");
-  assert.match(await inFolder(folder, "npm", "test"), /ℹ pass 4\n/);
+  await testProject(folder);
 
   const url = await start(t, folder, "dev");
   const lines = readFileSync(path.join(folder, "README.md"), "utf8").split("\n");
