@@ -10,6 +10,8 @@ import { freePort } from "./free-port.ts";
 
 /** A PostgreSQL server for the tests of one file. */
 export interface TestServer {
+  /** The URL of a database with the right to create others. */
+  readonly url: string;
   /** Makes an empty database and returns its URL. */
   makeDatabase(): Promise<string>;
   dropDatabase(url: string): Promise<void>;
@@ -66,9 +68,11 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   } catch (error) {
     throw new Error(`PostgreSQL does not start: ${said}`, { cause: error });
   }
+  const url = `postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`;
   // Needs no list of the databases, because `stop` deletes the folder that contains them.
   return {
-    ...usedAgain(manageDatabases(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
+    url,
+    ...usedAgain(manageDatabases(url)),
     async stop() {
       // This fails if the server has already exited.
       stopAtOnce(folder);
@@ -148,6 +152,7 @@ function givenServer(url: string): TestServer {
   const made: string[] = [];
   const { makeDatabase, dropDatabase } = manageDatabases(url);
   return {
+    url,
     ...usedAgain({
       async makeDatabase() {
         const database = await makeDatabase();

@@ -7,11 +7,12 @@ import type { Mail } from "../../src/door/features.ts";
 import { requestListener } from "../../src/door/http.ts";
 import type { Feature } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
+import type { Store } from "../../src/door/stores.ts";
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
-import { emptyDatabase, testsOnPostgres } from "./test-store.ts";
+import { lateDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";
 
@@ -88,8 +89,9 @@ export async function serve(
     turn: (seconds: number) => void (clock.now += seconds * 1000),
   };
   const observed: Observation[] = [];
+  const database: TestedDatabase = "LATCHKEY_DATABASE" in settings ? {} : await databaseFor(t);
   const environment = {
-    ...("LATCHKEY_DATABASE" in settings ? {} : await databaseFor(t)),
+    ...database.settings,
     LATCHKEY_ADMIN_PASSWORD: adminPassword,
     ...settings,
   };
@@ -98,6 +100,7 @@ export async function serve(
   const service = await createLatchkey({
     settings: readSettings(environment, config),
     config: { ...config, features: (each) => (builtIn.push(each), resolveFeatures(config, each)) },
+    ...(database.over === undefined ? {} : { over: database.over }),
     overMail: () => async (mail) => void sent.push(mail),
     observe: (observation) => void observed.push(observation),
     now: () => clock.now,
@@ -149,11 +152,19 @@ function resolveFeatures({ features = [] }: ConfigFile, builtIn: BuiltIn): reado
 }
 
 /** Returns a database in memory, or a separate one in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
-async function databaseFor(t: TestContext): Promise<Record<string, string>> {
-  const settings = { LATCHKEY_DATABASE: await emptyDatabase(t) };
-  return testsOnPostgres
-    ? { ...settings, LATCHKEY_SECRET: "a secret that all processes of the service know" }
-    : settings;
+async function databaseFor(t: TestContext): Promise<TestedDatabase> {
+  if (!testsOnPostgres) return { settings: { LATCHKEY_DATABASE: "sqlite::memory:" } };
+  const { url, over, free } = await lateDatabase();
+  t.after(free);
+  return {
+    settings: { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that all processes of the service know" },
+    over,
+  };
+}
+
+interface TestedDatabase {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly over?: (store: Store) => Store;
 }
 
 /** Returns the header of RFC 7617. */

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, type TestContext } from "node:test";
 import { Secret } from "../../src/door/index.ts";
 import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
+import { lateDatabases, type LateDatabase, type LateDatabases } from "./copied-tables.ts";
 import { nextTurn } from "./next-turn.ts";
 import { askPostgres, startPostgres, testsOnPostgres, type TestServer } from "./postgres.ts";
 
@@ -13,7 +14,11 @@ import { askPostgres, startPostgres, testsOnPostgres, type TestServer } from "./
 export { testsOnPostgres };
 
 let server: Promise<TestServer> | null = null;
-after(async () => (await server)?.stop());
+let late: LateDatabases | null = null;
+after(async () => {
+  await late?.stop();
+  await (await server)?.stop();
+});
 
 async function makeDatabase(): Promise<{ readonly url: string; free(): Promise<void> }> {
   const made = await (server ??= startPostgres());
@@ -29,17 +34,23 @@ export async function emptyDatabase(t: TestContext): Promise<string> {
   return url;
 }
 
-/** Returns a store over an empty database. Another test may reuse the database after the store is closed. */
+/** Returns a PostgreSQL database for one store. It has no records before the store writes some. */
+export async function lateDatabase(): Promise<LateDatabase> {
+  const { url } = await (server ??= startPostgres());
+  return (late ??= lateDatabases(url)).make();
+}
+
+/** Returns a store over an empty database, which the closed store leaves. */
 export async function emptyStore(): Promise<Store> {
   if (!testsOnPostgres) return sqliteStore({ path: ":memory:" });
-  const { url, free } = await makeDatabase();
-  const store = openPostgres(url);
+  const { url, over, free } = await lateDatabase();
+  const store = over(openPostgres(url));
   let isFree = false;
   return {
     ...store,
     async close() {
       await store.close();
-      if (!isFree) await free();
+      if (!isFree) free();
       isFree = true;
     },
   };
