@@ -5,6 +5,8 @@ import { array } from "../../src/door/resources.ts";
 import { addTOTP, readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const page = {
   host: "127.0.0.1:8000",
   accept: "text/html,application/xhtml+xml,*/*;q=0.8",

@@ -17,6 +17,8 @@ import { array, references } from "../../src/door/resources.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const browser = { headers: { accept: "text/html" } };
 const tags = defineResource({ name: "tag", fields: { name: text({ maxLength: 50 }) } });
 const posts = defineResource({

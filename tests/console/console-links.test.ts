@@ -6,6 +6,8 @@ import { ownService } from "../harness/own-service.ts";
 import { rawSocket } from "../harness/raw-socket.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const here = "http://127.0.0.1:8000";
 
 test("has no link to another site on the page of a hostile path", async (t) => {

@@ -5,6 +5,8 @@ import { formType, type Endpoint } from "../../src/door/http.ts";
 import { authenticated, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const notes = mount(defineResource({ name: "note", fields: { body: text() } }), { permission: authenticated });
 const password = {
   type: "object",

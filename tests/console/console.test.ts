@@ -5,6 +5,8 @@ import { authenticated, defineFeature, defineResource, json, mount, text } from 
 import { formsOf } from "../harness/page-forms.ts";
 import { adminPassword, basicHeader, serve, type Answered, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 /** The header fields of a browser for a followed link or a typed URL. */
 const browser = {
   host: "127.0.0.1:8000",

@@ -5,6 +5,8 @@ import { addTOTP, readCookies, parseBase32 } from "../harness/factors.ts";
 import { readQRCode } from "../harness/qr-code.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "same-origin" };
 
 async function send(api: API, path: string, fields: Readonly<Record<string, string>>, cookie = {}): Promise<Answered> {

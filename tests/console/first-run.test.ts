@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { defineConfig } from "../../src/service/settings/config-file/config-file.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 test("tells a stranger at the start page what the service is, and how to log in", async (t) => {
   const api = await serve(t);
 

@@ -23,6 +23,8 @@ import { date } from "../../src/door/resources.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 import { formsOf } from "../harness/page-forms.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const browser = { headers: { accept: "text/html" } };
 
 const members = defineResource({

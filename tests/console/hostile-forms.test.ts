@@ -13,6 +13,8 @@ import {
 } from "../../src/door/index.ts";
 import { ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: the service refuses these forms before it reads the store.
+
 const formType = "application/x-www-form-urlencoded";
 const books = defineResource({ name: "book", fields: { title: text({ maxLength: 2_000_000 }) } });
 

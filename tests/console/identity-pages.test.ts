@@ -7,6 +7,8 @@ import { identitiesCollection } from "../../src/features/auth/openid/identities.
 import { email, open, password, serve } from "../harness/own-logins.ts";
 import { declare, origin, startWorld, type World } from "../harness/provider-logins.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 test("lists the identities of an account with buttons to unlink them, and starts to link another identity", async (t) => {
   const people = accounts(open);
   const sessions = sessionLogin(people);

@@ -15,6 +15,8 @@ import { addTOTP, readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "same-origin" };
 
 /** Returns a page in one line, without the line breaks of its source. */

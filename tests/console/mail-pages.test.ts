@@ -9,6 +9,8 @@ import {
 } from "../harness/mailed-pages.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const ben = { name: "Ben", email: "ben@example.com" };
 
 async function makeUser({ json }: Started, { name, email }: typeof ben): Promise<void> {

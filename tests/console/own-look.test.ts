@@ -6,6 +6,8 @@ import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { ownService } from "../harness/own-service.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the look is part of the declarations.
+
 const page = { headers: { accept: "text/html" } };
 const books = defineResource({ name: "book", fields: { title: text({ maxLength: 100 }) } });
 

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the files of pages come from the package.
+
 const browser = { host: "localhost:8000", accept: "text/html" };
 
 /** Returns the compressed size of all styles and scripts of a page, in bytes. */

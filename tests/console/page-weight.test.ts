@@ -4,6 +4,8 @@ import { gzipSync } from "node:zlib";
 import { clubConfig } from "../harness/club.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the weight of a page is that of its files.
+
 const page = { accept: "text/html", "sec-fetch-site": "same-origin" };
 
 test("loads at most 12 kB of styles and scripts on pages of data, and 20 kB of 100 rows", async (t) => {

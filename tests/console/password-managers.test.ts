@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
 import { serve, withMail, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the promise is about the fields of forms.
+
 const page = { accept: "text/html" };
 
 const password = "difference-engine";

@@ -22,6 +22,8 @@ import { array } from "../../src/door/resources.ts";
 import { ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const origin = "http://127.0.0.1";
 const formType = "application/x-www-form-urlencoded";
 

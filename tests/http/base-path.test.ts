@@ -8,6 +8,8 @@ import { createService, listen } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 import { adminPassword, serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: paths and addresses are the same over every store.
+
 const base = "/api/v1";
 const settings = { LATCHKEY_BASE_PATH: `${base}/` };
 const login = { username: "admin", password: adminPassword };

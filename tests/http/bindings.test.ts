@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: both bindings pass the same calls to the service.
+
 interface Row {
   readonly title: string;
   readonly method: string;

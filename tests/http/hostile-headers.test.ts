@@ -3,6 +3,8 @@ import test from "node:test";
 import { hostileRequests } from "../harness/hostile-headers.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: requests are read and refused before the store is.
+
 test("answers a request with any header of 15 KiB without a fault", async (t) => {
   const { service } = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
   const wrong: string[] = [];

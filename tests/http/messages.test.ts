@@ -15,6 +15,8 @@ import { DeclarationError, type Mount } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: messages name parts of the declarations.
+
 const loans = defineResource({
   name: "loan",
   fields: { copy_id: integer(), from: text({ maxLength: 10 }), note: text({ optional: true }) },

@@ -17,6 +17,8 @@ import {
 import { array, date, number, references, url, uuid, type Field } from "../../src/door/resources.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: the document describes the declarations, not the records.
+
 const tags = defineResource({ name: "tag", fields: { label: text() } });
 const kinds: Readonly<Record<string, Field>> = {
   text: text({ minLength: 9 }),

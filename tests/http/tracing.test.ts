@@ -5,6 +5,8 @@ import { makeLog, type Observation, type Tracer } from "../../src/door/ops.ts";
 import { ownService } from "../harness/own-service.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the header fields of a trace do not reach the store.
+
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 /** Returns the log line of each observation. */

@@ -40,6 +40,8 @@ import { formatLock, parseLock } from "../../src/proof/lock/lock-file.ts";
 import { permissionsOf } from "../../src/proof/lock/permissions-of.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: the lock describes the declarations.
+
 type Rule = Permission;
 
 const finance = hasRole("finance");

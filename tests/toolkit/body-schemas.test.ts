@@ -11,6 +11,8 @@ import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: bodies are checked before the store is asked.
+
 async function serve(t: TestContext, ...endpoints: readonly Endpoint[]) {
   const service = await createService({
     store: await emptyStore(),

@@ -8,6 +8,8 @@ import { administrator, anyone, authenticated, dateTime, defineResource, mount, 
 import { DeclarationError, defineField, olderShape } from "../../src/door/resources.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: declarations are checked before the store opens.
+
 function refuses(declare: () => unknown, message: RegExp): void {
   assert.throws(declare, (error) => {
     assert.ok(error instanceof DeclarationError, String(error));

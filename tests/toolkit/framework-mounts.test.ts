@@ -8,6 +8,8 @@ import { requestListener, type ReportedClient } from "../../src/door/http.ts";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: a framework passes requests on before the service reads its store.
+
 const books = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }) } });
 const caller = defineEndpoint({
   method: "GET",

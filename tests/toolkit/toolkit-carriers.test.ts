@@ -21,6 +21,8 @@ import type { Observation } from "../../src/door/ops.ts";
 import { certifyScheme } from "../../src/testing/testing.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const identity: Identity = { id: 7, username: "ada", role: "user", scheme: "ticket", scopes: null, expiresAt: null };
 const good = new Secret("good-ticket");
 const ticket: Scheme = {

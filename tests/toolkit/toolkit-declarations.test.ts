@@ -32,6 +32,8 @@ import {
 } from "../../src/door/resources.ts";
 import { ownService } from "../harness/own-service.ts";
 
+// Nightly on PostgreSQL: declarations are checked before the store opens.
+
 const shop = defineResource({ name: "shop", fields: { name: text() } });
 
 const ownKind: Kind<string> = {

@@ -18,6 +18,8 @@ import {
 } from "../../src/door/index.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: limits are declared, and checked before the store is asked.
+
 const notes = defineResource({ name: "note", fields: { body: text() }, pageSize: { default: 2, maximum: 3 } });
 
 async function start(t: TestContext, options: Partial<ServiceOptions> = {}) {

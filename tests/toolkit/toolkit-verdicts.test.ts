@@ -6,6 +6,8 @@ import { administrator, anyone, authenticated, defineEndpoint, type Scheme } fro
 import { ownService } from "../harness/own-service.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the verdicts of schemes are checked outside of the store.
+
 const identity = { id: 1, username: "ada", role: "admin", scheme: "own", scopes: null, expiresAt: null };
 const accepted = (change: object): object => ({ kind: "accepted", identity: { ...identity, ...change } });
 
