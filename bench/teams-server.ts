@@ -103,7 +103,7 @@ async function fill(): Promise<void> {
       values: { user_id: at + 1, project_id: isLast ? projects + nth + 1 : nth * step + 1 },
     }));
   }
-  await insert(tasks, (at) => taskOf((at % projects) + 1, (at * 7919) % tasks, at % 2 === 0));
+  await insert(tasks, (at) => taskOf((at % projects) + 1, (at * 7919) % tasks, Math.floor(at / projects) % 2 === 0));
   // The rows of the last user come last in each order.
   await insert(last * 20, (at) => taskOf(projects + (at % last) + 1, tasks + at, true));
 }

@@ -14,6 +14,8 @@ type LeafCondition = Exclude<
  * in order, and then asks for a long read (`mayRefuse`).
  */
 export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
+  const parts = splitByFirst(query);
+  if (parts !== null) return parts.every(isServed);
   const { where, sort } = query;
   const collection = asServed(query.collection);
   const conditions: LeafCondition[] = [];
@@ -83,6 +85,31 @@ type Link = Extract<Where, { readonly link: unknown }>;
 export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): Link | null {
   if (where === null || !("link" in where) || where.values.length !== 1) return null;
   return sort.length === 1 && sort[0]!.column === "id" ? where : null;
+}
+
+/**
+ * Returns one list for each value of the boolean by which a list is sorted first, if the other columns have the other
+ * direction (`done DESC, id`). No index has this order, so a database would sort all rows with the same value. The order
+ * of each part is that of an index. Returns null for every other list.
+ */
+export function splitByFirst<Query extends Pick<ListQuery, "collection" | "where" | "sort" | "after">>(
+  query: Query,
+): readonly Query[] | null {
+  const { collection, where, after } = query;
+  const [first, ...sort] = query.sort;
+  if (first === undefined || collection.existing !== undefined || linkAlone(query) !== null) return null;
+  const { column, descending = false } = first;
+  if (sort.every((each) => (each.descending ?? false) === descending)) return null;
+  const { type, nullable } = collection.columns.find(({ name }) => name === column) ?? {};
+  if (type !== "boolean" || nullable === true) return null;
+  const values = [descending, !descending];
+  const from = after === undefined ? 0 : values.indexOf(after[0] as boolean);
+  if (from < 0) return null;
+  return values.slice(from).map((value, at) => {
+    const isValue: Where = { column, operator: "eq", value };
+    const { after: _, ...part } = { ...query, sort, where: where === null ? isValue : { all: [where, isValue] } };
+    return (at === 0 && after !== undefined ? { ...part, after: after.slice(1) } : part) as Query;
+  });
 }
 
 /** The collections over existing tables, in the form that was found at startup, with the indexes of the tables. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
+import { anyone, boolean, defineResource, mount, text } from "../../src/door/index.ts";
 import { references, type Mount } from "../../src/door/resources.ts";
 import { mountedEvents } from "../../src/features/outbox/events.ts";
 import { unservedLists, collectShapes } from "../../src/http/mount/shapes.ts";
@@ -49,6 +49,33 @@ test("answers every served list in SQLite from an index, without sorting it as a
           message,
         );
       }
+  }
+});
+
+test("reads the rows of each value from an index, if a list is sorted by a boolean and by ids in the other direction", () => {
+  const database = connect(":memory:");
+  const fields = { title: text({ maxLength: 20 }), done: boolean() };
+  const task = mount(defineResource({ name: "task", fields, sorts: ["title", "done"] }), { permission: anyone });
+  prepareSchema(database, [task.collection]);
+  for (const [sort, steps] of [
+    [
+      "-done",
+      ["SEARCH tasks USING INDEX tasks(done, id) (done=?)", "SEARCH tasks USING INDEX tasks(done, id) (done=?)"],
+    ],
+    ["done", []],
+  ] as const) {
+    const { query, isServed } = collectShapes(task, null).find(({ title }) => title.endsWith(`by ${sort}`))!;
+    assert.ok(isServed, sort);
+    const parameters = createParameters(sqlite);
+    const sql = selectPage(getTable(task.collection), query, parameters);
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters.values as string[]));
+    const found = plan.map((step) => String((step as unknown as unknown[])[3]));
+    assert.deepEqual(
+      found.filter((step) => step.includes("(done=?)")),
+      steps,
+      found.join("; "),
+    );
+    assert.ok(!found.some((step) => step.includes("LAST TERM")), found.join("; "));
   }
 });
 

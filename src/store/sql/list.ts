@@ -1,4 +1,4 @@
-import { linkAlone } from "../served.ts";
+import { linkAlone, splitByFirst } from "../served.ts";
 import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./language/codec.ts";
 import {
@@ -63,26 +63,43 @@ export function compileRest(
     const isFound = table.dialect.isAmong(table.id.sql, query.keys(values, query));
     return `FROM ${table.byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
   }
-  if (query.found === undefined && query.checked === undefined) return compileRows(table, query, values, also);
-  const { id, byKey } = table;
-  const isFound = `${id.sql} IN (${compileKeys(table, query, values)})`;
-  return `FROM ${byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
+  const { id, byKey, dialect } = table;
+  if (query.found !== undefined || query.checked !== undefined) {
+    const isFound = `${id.sql} IN (${compileKeys(table, query, values)})`;
+    return `FROM ${byKey} WHERE ${isFound}${compileSort(table, query, values)}`;
+  }
+  if (also.length > 0 || splitByFirst(query) === null) return compileRows(table, query, values, also);
+  return `FROM ${byKey} WHERE ${dialect.isAmong(id.sql, compileFirst(table, query, values))}${compileSort(table, query, values)}`;
 }
 
 /** Returns a query for the keys of a page. */
 function compileKeys(table: Table, query: PlannedQuery, values: BoundValues): string {
   const { id, dialect } = table;
-  const { found, checked, limit } = query;
+  const { found, checked, ...plain } = query;
   if (found !== undefined) return compileFound(table, query, found, values);
-  if (checked === undefined) return `SELECT ${id.quoted} ${compileRows(table, query, values)}`;
-  // No index has the revision. Without it, SQLite may read and sort a whole index that has all other columns.
+  if (checked === undefined) return compileFirst(table, plain, values);
+  // As in `compileFirst`.
   const outside = table.existing === null ? [table.revision] : [];
   const names = [id, ...usedColumns(table, checked.where)].map(({ quoted }) => quoted).concat(outside);
-  const first = compileRows(table, { ...query, limit: checked.rows }, values);
+  const first = compileRest(table, { ...plain, limit: checked.rows }, values);
   // The subquery has a limit, so its rows are read one after another, in its order, until the page is full.
   const rows = `(SELECT ${[...new Set(names)].join(", ")} ${first}) AS ${quote(table.collection.name)}`;
   const condition = compileWhere(table, checked.where, values);
-  return `SELECT ${id.quoted} FROM ${rows} WHERE ${condition} LIMIT ${placeLimit(dialect, limit, values)}`;
+  return `SELECT ${id.quoted} FROM ${rows} WHERE ${condition} LIMIT ${placeLimit(dialect, plain.limit, values)}`;
+}
+
+/** Returns a query for the keys of the first rows of a list. */
+export function compileFirst(table: Table, query: ListQuery, values: BoundValues): string {
+  const { id } = table;
+  const parts = splitByFirst(query);
+  if (parts === null) return `SELECT ${id.quoted} ${compileRows(table, query, values)}`;
+  const sorted = query.sort.map(({ column }) => requireColumn(table, column).quoted);
+  // No index has the revision. Without it, SQLite may read and sort a whole index that has all other columns.
+  const names = [...new Set([id.quoted, ...sorted, table.revision])].join(", ");
+  const rows = parts.map(
+    (part, at) => `SELECT * FROM (SELECT ${names} ${compileRows(table, part, values)}) AS ${quote(`_part${at}`)}`,
+  );
+  return `SELECT ${id.quoted} FROM (${rows.join(" UNION ALL ")}) AS ${quote("_parts")}${compileSort(table, query, values)}`;
 }
 
 /** Returns a query for the keys of a page, whose rows are found by a condition. No index serves the rest of the query. */

@@ -70,6 +70,17 @@ export const lockers: Collection = {
   uniques: [["hall", "number"]],
 };
 
+/** A collection that is sorted by a boolean. */
+export const lamps: Collection = {
+  name: "lamps",
+  key: "integer",
+  columns: [
+    { name: "lit", type: "boolean" },
+    { name: "watts", type: "integer" },
+  ],
+  indexes: [["lit"], ["lit", "watts"]],
+};
+
 /** A collection with text keys and a counter. */
 export const visits: Collection = {
   name: "visits",
@@ -111,7 +122,17 @@ export const stamps: Collection = {
   links: { collection: "visits", column: "stamps" },
 };
 
-export const library: readonly Collection[] = [people, pets, treatments, lockers, visits, events, keepers, stamps];
+export const library: readonly Collection[] = [
+  people,
+  pets,
+  treatments,
+  lockers,
+  lamps,
+  visits,
+  events,
+  keepers,
+  stamps,
+];
 
 /** Writes changes and returns the rows. Fails if the outcome is not `written`. */
 export async function written(store: Store, ...changes: Change[]): Promise<readonly (Row | null)[]> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ListQuery, Row, Sort, Store, Value } from "../../store/store.ts";
-import { insert, people, where, written, type Promises } from "./library.ts";
+import { insert, lamps, people, where, written, type Promises } from "./library.ts";
 
 /** Promises about lists and their pages. */
 export function promiseLists(promises: Promises): void {
@@ -56,6 +56,31 @@ function promiseOrder(promises: Promises): void {
       );
     }
   });
+
+  promises(
+    "lists rows by a boolean in one direction and by other columns in the other one, on pages",
+    async (store) => {
+      await written(store, ...Array.from({ length: 40 }, (_, at) => insert(lamps, { lit: at % 3 > 0, watts: at % 5 })));
+      const conditions = [null, where("watts", "gt", 1), where("lit", "eq", true), where("lit", "in", [])];
+      for (const descending of [true, false])
+        for (const condition of conditions) {
+          const id: Sort = { column: "id", descending: !descending };
+          for (const rest of [[id], [{ column: "watts", descending: !descending }, id], [{ column: "watts" }, id]]) {
+            const query = { collection: lamps, where: condition, sort: [{ column: "lit", descending }, ...rest] };
+            const { sort } = query;
+            const whole = await store.list({ ...query, limit: 1000 });
+            assert.equal(whole.length, await store.count(lamps, condition));
+            assert.deepEqual(whole, whole.toSorted(byHand(sort)), JSON.stringify(sort));
+            for (const limit of [1, 7, 14, 26])
+              assert.deepEqual(
+                await walk(store, { ...query, limit }),
+                whole.map(({ record }) => record),
+                JSON.stringify([sort, limit]),
+              );
+          }
+        }
+    },
+  );
 }
 
 function promiseNulls(promises: Promises): void {

@@ -1,7 +1,7 @@
 import { splitConditions, type AmongCondition } from "../../inner-collections.ts";
 import { isServed } from "../../served.ts";
 import type { BoundValues } from "../../sql/language/dialect.ts";
-import { compileRows, type PlannedQuery } from "../../sql/list.ts";
+import { compileFirst, compileRows, type PlannedQuery } from "../../sql/list.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import { compareValues, compileValues } from "../../sql/where.ts";
 import type { ListQuery, Where } from "../../store.ts";
@@ -49,6 +49,6 @@ function compileKeys(
   return (
     `WITH ${VALUES} AS MATERIALIZED (${few}) ` +
     `SELECT ${FIRST}.${id} FROM (SELECT DISTINCT value FROM ${VALUES}) AS ${VALUES}, LATERAL (SELECT ${id} ${ofValue}) AS ${FIRST} WHERE ${isFew} ` +
-    `UNION ALL SELECT ${id} FROM (SELECT ${id} ${compileRows(table, query, values)}) AS ${FIRST} WHERE NOT ${isFew}`
+    `UNION ALL SELECT ${id} FROM (${compileFirst(table, query, values)}) AS ${FIRST} WHERE NOT ${isFew}`
   );
 }

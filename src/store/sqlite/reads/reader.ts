@@ -184,8 +184,9 @@ function createSemiJoinReads(of: (collection: Collection) => Prepared, limits: S
       const { table, statements } = of(query.collection);
       const parameters = createParameters(sqlite);
       // Selects a column that no index has, so that SQLite reads in the order of the list.
-      const sql = `SELECT ${table.revision} ${compileRest(table, { ...query, limit: 1 }, parameters)} OFFSET ${rows}`;
-      return statements(sql, () => sql).get(...parameters.values) === undefined;
+      const first = `SELECT ${table.revision} ${compileRest(table, { ...query, limit: rows + 1 }, parameters)}`;
+      const sql = `SELECT count(*) FROM (${first})`;
+      return (statements(sql, () => sql).get(...parameters.values)![0] as number) <= rows;
     },
   };
 }
