@@ -35,6 +35,8 @@ export interface Found {
 export interface Findings {
   add(found: Found): void;
   listNotTried(request: Pick<ProveRequest, "actor" | "method" | "route">, reason: string): void;
+  /** Lists what the first caller is refused at an endpoint, although the declarations allow it. */
+  listRefused(request: Pick<ProveRequest, "actor" | "method" | "route">, reason: string): void;
   report(): Report;
 }
 
@@ -57,6 +59,11 @@ export function collectFindings(origin: string, notTried: readonly NotTried[]): 
     listNotTried({ method, route }, reason) {
       const each = { path: `${method} ${route}`, actor: null, reason };
       left.set(JSON.stringify(each), each);
+    },
+    listRefused({ actor, method, route }, reason) {
+      const path = `${method} ${route}`;
+      const key = JSON.stringify([path, reason]);
+      if (!left.has(key)) left.set(key, { path, actor: actor.name, reason });
     },
     report: () => ({ findings: [...findings.values()], not_tried: [...left.values()] }),
   };

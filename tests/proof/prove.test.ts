@@ -1,6 +1,7 @@
 // SQLite alone, because the command starts its service on SQLite in memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stateFacts } from "../../src/access/permission/facts.ts";
 import { defineUsers, hasRole, memberOf, sameAs } from "../../src/door/auth.ts";
 import type { Permission } from "../../src/door/auth.ts";
 import {
@@ -17,6 +18,7 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
+import { uuid } from "../../src/door/resources.ts";
 import { proveConfig } from "../harness/prove-config.ts";
 
 const hr = anyOf(hasRole("hr"), administrator);
@@ -78,6 +80,23 @@ test("finds the value that a computed field shows of a hidden field", async () =
     [...new Set(findings.map(({ resource, field }) => `${resource}.${String(field)}`))],
     ["people.salary"],
   );
+});
+
+test("finds the value that a computed field shows of a hidden UUID", async () => {
+  const person = defineResource({
+    name: "person",
+    plural: "people",
+    fields: {
+      name: text({ maxLength: 100 }),
+      passport: uuid({ read: hr, write: hr, default: () => crypto.randomUUID() }),
+    },
+    computed: { copy: { as: text(), from: ({ passport }) => `no. ${passport}` } },
+  });
+
+  const report = await proveConfig({ without, users, mounts: [mount(person, { permission: authenticated })] });
+
+  assert.deepEqual(report.not_tried, []);
+  assert.match(report.findings[0]!.sentence, /^user sees passport of people 1, which its permissions hide\.$/);
 });
 
 test("finds an endpoint that ignores rows, unless it reveals them on purpose", async () => {
@@ -175,4 +194,22 @@ test("refuses a name of a field in reveals that no resource has", async () => {
     proveConfig({ without, mounts: [mount(note, { permission: own, actions: { show: action } })] }),
     /reveals names notes\.bodi, which no mounted resource has.*notes\.body/,
   );
+});
+
+/** A permission that decides against what it declares. */
+function contrary(kind: "authenticated"): Permission {
+  return stateFacts({ name: "contrary", decide: () => "deny" }, { kind });
+}
+
+test("lists reads that are refused although the declarations allow them", async () => {
+  const read = contrary("authenticated");
+
+  const report = await proveConfig({ without, mounts: [mount(note, { permission: { list: read, read } })] });
+
+  const reason = "it answers 403, although its permissions let the caller read";
+  assert.deepEqual(report.findings, []);
+  assert.deepEqual(report.not_tried, [
+    { path: "GET /notes", actor: "user", reason },
+    { path: "GET /notes/{id}", actor: "user", reason },
+  ]);
 });

@@ -1,4 +1,5 @@
 import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { StoredRecord } from "../../store/store.ts";
 import { actorHeaders, type Actor } from "../content/actors.ts";
 
 /** One request that an actor sends. */
@@ -14,6 +15,8 @@ export interface ProveRequest {
   readonly body?: unknown;
   /** The mount whose rows a list shows, if it shows no others. */
   readonly lists?: ServedMount;
+  /** The mount whose fields the answer shows, and the row. Null: the rows of the collection. Undefined: only a part. */
+  readonly whole?: { readonly mount: ServedMount; readonly row: StoredRecord | null };
   /** The fields that the code of the endpoint shows on purpose: `people.salary`. */
   readonly reveals?: readonly string[];
   /** True if the answer must stay the same if only values change that the actor may not see. */

@@ -18,6 +18,8 @@ export interface ValueSource {
 const LETTERS = "bcdfghjklmnpqrstvwxz";
 const TEXT_MARK = /zq[bcdfghjklmnpqrstvwxz]{5}/gi;
 const NUMBER_MARK = /(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])/g;
+const UUID_START = "7a710000-0000-4000-8000-";
+const UUID_MARK = new RegExp(`${UUID_START}[0-9a-f]{12}`, "gi");
 const DATE_MARK = /(?<!\d)19[1-9]\d-\d\d-\d\d/g;
 
 /** Smaller numbers, and years, are in many answers by chance. */
@@ -109,7 +111,12 @@ export function isFew(field: Field): boolean {
 }
 
 function fitTexts(text: string): readonly string[] {
-  return [text, `${text}@example.com`, `https://example.com/${text}`, text.toUpperCase()];
+  return [text, `${text}@example.com`, `https://example.com/${text}`, text.toUpperCase(), formatUUID(text)];
+}
+
+/** Returns a UUID that only this text has. */
+function formatUUID(text: string): string {
+  return `${UUID_START}${Buffer.from(text.slice(1)).toString("hex")}`;
 }
 
 /** Puts the mark into every text of a JSON value, so that its source is known. */
@@ -166,10 +173,11 @@ export function markOf(value: unknown): string | null {
   return collectMarks(text ?? "")[0] ?? null;
 }
 
-/** Returns the marks in a text: those of texts, numbers and dates. */
+/** Returns the marks in a text: those of texts, UUIDs, numbers and dates. */
 export function collectMarks(text: string): readonly string[] {
   const found = new Set<string>();
   for (const [mark] of text.matchAll(TEXT_MARK)) found.add(mark.toLowerCase());
+  for (const [mark] of text.matchAll(UUID_MARK)) found.add(mark.toLowerCase());
   for (const [mark] of text.matchAll(DATE_MARK)) found.add(mark);
   for (const [mark] of text.matchAll(NUMBER_MARK)) {
     const number = Math.abs(Number(mark));

@@ -43,7 +43,7 @@ function* listReads(reads: Reads, path: string): Generator<ProveRequest> {
   const { resource } = mount;
   const base = { actor, method: "GET", route: resource.path, isCompared: true } as const;
   const own = { ...base, lists: mount };
-  yield { ...own, path };
+  yield { ...own, path, whole: { mount, row: null } };
   yield { ...own, path: `${path}?limit=1`, headers: { Prefer: "count=exact" } };
   for (const sort of resource.sorts) yield { ...own, path: `${path}?sort=-${sort}` };
   for (const [field, value] of hiddenValues(reads)) {
@@ -122,7 +122,7 @@ function* rowReads(reads: Reads): Generator<ProveRequest> {
   const [first = "id"] = relationsOf(mount);
   for (const row of chooseFew(seen, SEEN_ROWS)) {
     const path = rowPath(mount, row, state);
-    yield { ...base, path, isCompared: true };
+    yield { ...base, path, isCompared: true, whole: { mount, row } };
     for (const expand of relationsOf(mount)) yield { ...base, path: `${path}?expand=${expand}`, isCompared: true };
     for (const { mediaType, shows, reveals = [] } of world.service.formats.slice(1))
       if (shows !== "lists") yield { ...base, path, headers: { Accept: mediaType }, reveals };

@@ -4,6 +4,7 @@ import type { Actor } from "../content/actors.ts";
 import { drawReads, fillWithRows } from "../requests/reads.ts";
 import { rowsOf } from "../requests/rows.ts";
 import type { World } from "../world/world.ts";
+import { reportRefusal } from "./refusals.ts";
 import { describeActor, nameOf, reportSeen, type Trial } from "./try.ts";
 
 /** A request and its answer, to be compared with the answer in a world with other hidden values. */
@@ -20,6 +21,7 @@ export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Ans
     const answer = await sender.send(request);
     if (answer === null) continue;
     reportSeen(trial, request, answer);
+    reportRefusal(trial, request, answer);
     if (request.headers?.["Prefer"] !== undefined && request.lists !== undefined)
       reportCount(trial, request, answer, request.lists);
     if (request.isCompared === true) answered.push({ request, answer });

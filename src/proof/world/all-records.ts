@@ -11,7 +11,7 @@ import type { MadeUser } from "./users.ts";
 /** The requests that `prove` did not try, with the reasons. */
 export interface NotTried {
   readonly path: string;
-  /** Null: for every actor. */
+  /** The first actor for which it was not tried. Null: for every actor. */
   readonly actor: string | null;
   readonly reason: string;
 }

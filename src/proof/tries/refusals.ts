@@ -1,0 +1,61 @@
+import type { ServedMount } from "../../http/declarations/mount.ts";
+import { isShown } from "../../resource/declaration/field.ts";
+import type { StoredRecord } from "../../store/store.ts";
+import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
+import type { Sight } from "../judging/sight.ts";
+import { collectionPath, rowsOf } from "../requests/rows.ts";
+import type { World } from "../world/world.ts";
+import type { Trial } from "./try.ts";
+
+/**
+ * Lists a read that is refused, or whose answer lacks something, although the declarations allow it: a proof of a
+ * service that refuses everything would prove nothing.
+ */
+export function reportRefusal({ world, findings }: Trial, request: ProveRequest, answer: ProveAnswer): void {
+  const reason = findRefusal(world, request, answer);
+  if (reason !== null) findings.listRefused(request, reason);
+}
+
+function findRefusal(world: World, request: ProveRequest, answer: ProveAnswer): string | null {
+  const { whole } = request;
+  if (whole === undefined || answer.status >= 500) return null;
+  const sight = world.sightOf(request.actor);
+  const expected = whole.row === null ? rowsInList(world, sight, request, whole.mount) : rowOfPath(sight, whole);
+  if (expected.length === 0) return null;
+  if (answer.status !== 200) return `it answers ${answer.status}, although its permissions let the caller read`;
+  if (answer.headers.has("link") && /rel="next"/.test(answer.headers.get("link")!)) return null;
+  const body = JSON.parse(answer.text) as Shown | readonly Shown[];
+  const shown = new Map([body].flat().map((record) => [record["id"], record]));
+  for (const row of expected) {
+    const record = shown.get(row["id"]);
+    if (record === undefined) return "its answer lacks a record that its permissions show to the caller";
+    // A list shows one set of fields for all rows, so it has no exception for the caller's own record.
+    if (whole.row === null && sight.isOwn(whole.mount, row)) continue;
+    const missing = visibleFields(sight, whole.mount, row).find((name) => !Object.hasOwn(record, name));
+    if (missing !== undefined) return `its answer lacks ${missing}, which its permissions show to the caller`;
+  }
+  return null;
+}
+
+type Shown = Readonly<Record<string, unknown>>;
+
+function rowOfPath(sight: Sight, { mount, row }: NonNullable<ProveRequest["whole"]>): readonly StoredRecord[] {
+  return row !== null && sight.may("read", mount.newer ?? mount, row) ? [row] : [];
+}
+
+function rowsInList(world: World, sight: Sight, { path }: ProveRequest, mount: ServedMount): readonly StoredRecord[] {
+  const state = world.state();
+  return rowsOf(state, mount).filter(
+    (row) => sight.may("list", mount.newer ?? mount, row) && collectionPath(mount, row, state) === path,
+  );
+}
+
+/** Returns the names of the fields that the answer has for this row. */
+function visibleFields(sight: Sight, mount: ServedMount, row: StoredRecord): readonly string[] {
+  return Object.entries(mount.resource.fields)
+    .filter(([name, field]) => {
+      const from = mount.older?.members.get(name)?.from ?? name;
+      return isShown(field) && sight.mayReadField(mount.newer ?? mount, from, row);
+    })
+    .map(([name]) => name);
+}
