@@ -1,9 +1,10 @@
+import { collectFacts, type MemberFacts } from "../../access/permission/facts.ts";
+import { findGroupColumn } from "../../resource/tables/references.ts";
 import { hasNoKnownIndex, isIndexed } from "../../store/served.ts";
 import type { Collection } from "../../store/store.ts";
-import { findColumnOn, findMembers } from "../declarations/memberships.ts";
 import { allPermissions, findMount, type Narrowed } from "../declarations/named-memberships.ts";
 
-/** Columns by which the conditions of `memberOf` search a table. */
+/** Columns by which the conditions of `memberOf` and `sharesGroup` search a table. */
 interface Searched {
   readonly collection: Collection;
   readonly columns: readonly string[];
@@ -43,22 +44,32 @@ function collectSearched(mounts: readonly Narrowed[]): readonly Searched[] {
     .filter(({ older }) => older === null)
     .flatMap((mount) =>
       allPermissions(mount)
-        .flatMap(findMembers)
-        .flatMap((members): readonly Searched[] => {
-          const { resource, user, group } = members;
-          const on = findColumnOn(members, mount.collection.name);
+        .flatMap(collectFacts)
+        .flatMap((facts): readonly Searched[] => {
+          if (facts.kind !== "member" && facts.kind !== "shares") return [];
+          const { memberships: resource, user, group } = facts;
           const memberships = findMount(resource, mounts)?.collection;
+          // Team mates are found by their groups.
+          const further = facts.kind === "member" ? [user, group] : [group];
           return [
             ...(memberships === undefined
               ? []
               : [
                   { collection: memberships, columns: [user] },
-                  { collection: memberships, columns: [user, group] },
+                  { collection: memberships, columns: further },
                 ]),
-            ...(on === "id" ? [] : [{ collection: mount.collection, columns: [on] }]),
+            ...(facts.kind === "member" ? searchedRows(facts, mount) : []),
           ];
         }),
     );
+}
+
+function searchedRows(
+  { memberships: resource, group, on }: MemberFacts,
+  { collection }: Narrowed,
+): readonly Searched[] {
+  const column = on ?? findGroupColumn(resource, group, collection.name);
+  return column === "id" ? [] : [{ collection, columns: [column] }];
 }
 
 /** True if an index begins with these columns, in this order. */

@@ -56,9 +56,10 @@ export interface Target {
  */
 export async function assembleFor(database: Database, config: ConfigFile, mail = false): Promise<Target> {
   const assembled = await assembleLatchkey({ settings: settingsFor(database, mail), config, overMail });
+  const { collections } = assembled;
   return {
     database,
-    collections: assembled.collections.map((each) => prefixed(each, database.tablePrefix ?? "")),
+    collections: collections.map((each) => prefixed(each, database.tablePrefix ?? "", collections)),
     async start() {
       const { service } = await assembled.open();
       await service.close();

@@ -1,4 +1,4 @@
-import { anObject, isText, shown } from "../../core/checking/members.ts";
+import { aList, anObject, isText, optional, shown } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import { listCollections, replaceCollections } from "../inner-collections.ts";
 import type { Change, Collection, Transaction, Where } from "../store.ts";
@@ -8,6 +8,8 @@ import type { Change, Collection, Transaction, Where } from "../store.ts";
  * table by the form of the table that was found at startup.
  */
 export interface Prefixing {
+  /** Translates the declarations of all collections. Called before anything else. */
+  declare(collections: readonly Collection[]): readonly Collection[];
   collection(collection: Collection): Collection;
   /** Translates a query. Returns the same object for the same query, so that its page can be cached. */
   query<Q extends { readonly collection: Collection; readonly where: Where | null }>(query: Q): Q;
@@ -17,12 +19,13 @@ export interface Prefixing {
 
 /**
  * Returns a collection with the prefix in its name and in all its references. A collection over an existing table keeps
- * its name.
+ * its name. `all` has the collections that it may refer to, if some of them are over existing tables.
  */
-export function prefixed(collection: Collection, prefix: string): Collection {
-  requireArguments("prefixed", arguments, { collection: anObject, prefix: aTablePrefix });
-  if (prefix === "" || collection.existing !== undefined) return collection;
-  return renamed(collection, (name) => prefix + name);
+export function prefixed(collection: Collection, prefix: string, all: readonly Collection[] = []): Collection {
+  requireArguments("prefixed", arguments, { collection: anObject, prefix: aTablePrefix, all: optional(aList) });
+  if (prefix === "") return collection;
+  const existing = new Set([collection, ...all].filter((each) => each.existing !== undefined).map(({ name }) => name));
+  return renamed(collection, (name) => (existing.has(name) ? name : prefix + name));
 }
 
 /** Removes the prefix from a collection. */
@@ -58,12 +61,13 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
 export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
   const prefixedCollections = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();
+  let all: readonly Collection[] = [];
 
   function collection(declared: Collection): Collection {
     if (declared.existing !== undefined) return find(declared) ?? declared;
     if (prefix === "") return declared;
     let named = prefixedCollections.get(declared);
-    if (named === undefined) prefixedCollections.set(declared, (named = prefixed(declared, prefix)));
+    if (named === undefined) prefixedCollections.set(declared, (named = prefixed(declared, prefix, all)));
     return named;
   }
 
@@ -80,6 +84,10 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
   }
 
   return {
+    declare(collections) {
+      all = collections;
+      return collections.map((each) => (each.existing === undefined ? collection(each) : prefixed(each, prefix, all)));
+    },
     collection,
     where,
     query<Q extends { readonly collection: Collection; readonly where: Where | null; readonly repeated?: boolean }>(

@@ -40,9 +40,8 @@ export function storeOver(
       const mistakes = storeMistakes(declared);
       if (mistakes.length > 0) throw new DeclarationError(mistakes);
       await close();
-      const collections = declared.map(names.collection);
-      engine = await open(collections);
-      for (const collection of collections) {
+      engine = await open(names.declare(declared));
+      for (const collection of declared) {
         const settled = engine.settled.get(collection.name);
         if (settled !== undefined) serveAs(collection, settled);
       }
