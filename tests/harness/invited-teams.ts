@@ -159,3 +159,19 @@ export async function startTeams(t: TestContext, options: TeamOptions = {}): Pro
     },
   };
 }
+
+/** The memberships of projects. */
+export const memberships = mountedMemberships().collection;
+
+/** The address and the choices of a person without an account. */
+export const ben = "ben@example.com";
+export const newcomer = { name: "Ben", password: "a good pass phrase 1" };
+
+/** The headers of Ben, after the account exists. */
+export const asBen = as(ben, newcomer.password);
+
+/** Creates the user Ben (3), or a user with another address. */
+export async function signUp({ post }: Teams, email = ben): Promise<void> {
+  const { status, text: said } = await post("/users", { ...newcomer, email });
+  if (status !== 201) throw new Error(`${email}: ${status} ${said}`);
+}

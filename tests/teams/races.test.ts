@@ -1,63 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OwnAnswer } from "../harness/own-service.ts";
+import { races } from "../harness/raced-writes.ts";
 import { startTeams } from "../harness/teams-world.ts";
 
 /** The number of rounds. In each, a write races with the removal of the membership that allows it. */
 const ROUNDS = 100;
-
-type Race = (round: number) => readonly [method: string, path: string, body?: unknown];
-
-const races: Readonly<Record<string, Race>> = {
-  create: (round) => ["POST", "/tasks", { project_id: 2, title: `created ${round}` }],
-  patch: (round) => ["PATCH", "/tasks/3", { title: `patched ${round}` }],
-  delete: (round) => ["DELETE", `/tasks/${5 + round}`],
-  "array of new records": (round) => [
-    "POST",
-    "/tasks",
-    [1, 2].map((at) => ({ project_id: 2, title: `array ${round} ${at}` })),
-  ],
-  "array of changes": (round) => ["PATCH", "/tasks", [3, 4].map((id) => ({ id, title: `changed ${round}` }))],
-  "note below a project": (round) => ["POST", "/projects/2/notes", { line: `note ${round}` }],
-  action: () => ["POST", "/tasks/4/finish"],
-};
-
-for (const [name, race] of Object.entries(races))
-  test(`judges a write again if its membership is removed before the commit: ${name}`, async (t) => {
-    let remove: (() => Promise<unknown>) | null = null;
-    let times = 0;
-    const teams = await startTeams(t, {
-      async between() {
-        times++;
-        const removal = remove;
-        remove = null;
-        await removal?.();
-      },
-    });
-    await teams.ask("POST", "/tasks", { as: "root", body: { project_id: 2, title: "to delete" } });
-    const list = async (): Promise<string> =>
-      (await teams.get("/tasks", { as: "root" })).text + (await teams.get("/projects/2/notes", { as: "root" })).text;
-    const id = await teams.join("ada", 2, "editor");
-    const before = await list();
-    const [method, path, body] = race(0);
-    remove = () => teams.leave(2, id);
-    times = 0;
-
-    const removed = await teams.ask(method, path, { as: "ada", body });
-
-    assert.equal(times, Array.isArray(body) ? 2 : 1);
-    assert.equal(removed.status, method === "POST" && path === "/tasks" ? 403 : 404, removed.text);
-    assert.equal(await list(), before);
-    // The role is enough for reading only.
-    const viewer = await teams.join("ada", 2, "editor");
-    remove = () => teams.ask("PATCH", teams.memberships(2, viewer), { as: "root", body: { role: "viewer" } });
-    const changed = await teams.ask(method, path, { as: "ada", body });
-    assert.equal(changed.status, name.startsWith("note") ? 201 : 403, changed.text);
-    // Another membership, for example of an administrator, is not required.
-    remove = null;
-    const { status } = await teams.ask(method, path, { as: "root", body });
-    assert.ok(status < 300, String(status));
-  });
 
 const lost: ReadonlySet<number> = new Set([403, 404]);
 

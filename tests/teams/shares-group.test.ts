@@ -191,13 +191,14 @@ test("reads no name for 1,000 guessed ids, one by one and in an array", async (t
 
   const sent = Array.from({ length: 1000 }, (_, at) => at + 2);
   const answers = new Set<string>();
-  for (const user of sent)
-    answers.add(
-      (await as("ada", "POST", "/memberships", { user_id: user, project_id: id })).text.replace(
-        /"request_id":"[^"]*"/,
-        "",
-      ),
+  // Many at once, because a guess spends most of its time waiting for the database.
+  for (let from = 0; from < sent.length; from += 100) {
+    const some = sent.slice(from, from + 100);
+    const guessed = await Promise.all(
+      some.map((user) => as("ada", "POST", "/memberships", { user_id: user, project_id: id })),
     );
+    for (const { text: said } of guessed) answers.add(said.replace(/"request_id":"[^"]*"/, ""));
+  }
   const all = await as(
     "ada",
     "POST",
