@@ -1,4 +1,5 @@
 import type { Selection } from "./conditions.ts";
+import { selectedOfTeams } from "./selected-teams.ts";
 
 /** Conditions of one kind, by file, and the test files that have to notice a change of each. */
 export interface Selected {
@@ -201,7 +202,7 @@ const orders: Selected = {
     "src/http/mount/used-deprecations.ts": { collectDeprecatedInList: /defaultSort/ },
     "src/features/openapi/operations/parameters.ts": { sortParameter: true },
     "src/features/openapi/operations/query-operation.ts": { querySchema: /usual/ },
-    "src/features/console/pages/list-page.ts": { findOrder: /defaultSort/ },
+    "src/features/console/data/list-table.ts": { findOrder: /defaultSort/ },
   },
 };
 
@@ -216,7 +217,7 @@ const labels: Selected = {
     "src/resource/kinds/enumeration.ts": { optionOf: true },
     "src/http/mount/older/older.ts": { olderResource: /labelField/ },
     "src/features/console/labels.ts": { labelsOf: true },
-    "src/features/console/pages/record-page.ts": { drawLabel: true },
+    "src/features/console/data/record-name.ts": "all",
     "src/features/console/site.ts": { nameMany: true, nameInSentence: true },
     "src/features/console/values.ts": { showValue: /kind\.(label|tone)/ },
     "src/features/openapi/schemas.ts": {
@@ -228,4 +229,12 @@ const labels: Selected = {
 };
 
 /** All selected conditions, by kind. */
-export const selected: Readonly<Record<string, Selected>> = { fields, users, sets, setsOnPostgres, orders, labels };
+export const selected: Readonly<Record<string, Selected>> = {
+  fields,
+  users,
+  sets,
+  setsOnPostgres,
+  orders,
+  labels,
+  ...selectedOfTeams,
+};

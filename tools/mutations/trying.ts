@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Condition } from "./conditions.ts";
 import { withSwitches, type Numbered } from "./switching.ts";
-import type { Known, Order, Report } from "./worker.ts";
+import type { Known, Loading, Order, Report } from "./worker.ts";
 
 /** The result of the tests for a change. `failure` is null if none of them notices it. */
 export interface Tried {
@@ -63,8 +63,9 @@ interface Result extends Tried {
 class Runner {
   #process: ChildProcess | null = null;
   #known: readonly Known[] = [];
-  /** The changes whose code runs while the test files are loaded. */
-  #whileLoading: readonly number[] = [];
+  #loading: Loading = { sources: [], tests: [] };
+  /** True if the test files were loaded with a change, so that the process is useful for this change only. */
+  #isStale = false;
   readonly #args: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
 
@@ -76,6 +77,7 @@ class Runner {
   /** Starts a new process, which loads the test files with this change. Returns why they cannot be loaded, or null. */
   async restart(id = 0): Promise<string | null> {
     this.stop();
+    this.#isStale = false;
     const program = path.join(import.meta.dirname, "worker.ts");
     const switches = pathToFileURL(path.join(import.meta.dirname, "switches.ts")).href;
     this.#process = fork(program, this.#args, {
@@ -99,19 +101,37 @@ class Runner {
     if (typeof report === "string" || report.kind !== "known")
       throw new Error(`A test fails without a change. Mend it first: ${JSON.stringify(report)}`);
     this.#known = report.tests;
-    this.#whileLoading = report.whileLoading;
+    this.#loading = report.loading;
   }
 
-  /** Tries a change. If its code runs while the test files are loaded, loads them again with the change. */
+  /** Tries a change. If its code runs while files are loaded, loads them again with the change. */
   async attempt(change: Numbered): Promise<Result> {
-    const result = await this.#attempt(change);
-    if (result.failure !== null || !this.#whileLoading.includes(change.id)) return result;
+    if (this.#loading.sources.includes(change.id)) return this.#attemptFromStart(change);
+    await this.#restartIfStale();
+    if (!this.#loading.tests.includes(change.id))
+      return this.#tryTests(
+        change,
+        this.#quickestFirst(({ reached }) => reached.includes(change.id)),
+      );
+    return this.#tryTests(
+      change,
+      this.#quickestFirst(() => true),
+      true,
+    );
+  }
+
+  /** Tries a change whose code runs while the sources are loaded. */
+  async #attemptFromStart(change: Numbered): Promise<Result> {
     const failure = await this.restart(change.id);
-    const tests = this.#known.map((_, at) => at);
+    this.#isStale = true;
+    const tests = this.#quickestFirst(() => true).map(({ at }) => at);
     const report = failure ?? (await this.#ask({ id: change.id, tests }, LONGEST_MS));
-    await this.restart();
-    if (typeof report === "string") return { change, tests: tests.length, failure: report, by: null };
-    return { ...result, tests: tests.length, failure: report.kind === "tried" ? report.failure : null };
+    const found = typeof report === "string" ? report : report.kind === "tried" ? report.failure : null;
+    return { change, tests: tests.length, failure: found, by: null };
+  }
+
+  async #restartIfStale(): Promise<void> {
+    if (this.#isStale) await this.restart();
   }
 
   /** Tries a change, and again in a new process if this change or an earlier one has broken a test for good. */
@@ -124,14 +144,15 @@ class Runner {
     return again;
   }
 
-  async #attempt(change: Numbered): Promise<Result> {
-    const chosen = this.#known
-      .map((test, at) => ({ ...test, at }))
-      .filter(({ reached }) => reached.includes(change.id))
-      .toSorted((one, other) => one.milliseconds - other.milliseconds);
+  async #tryTests(
+    change: Numbered,
+    chosen: readonly (Known & { readonly at: number })[],
+    isLoadedAgain = false,
+  ): Promise<Result> {
     const longest = 10_000 + chosen.reduce((sum, { milliseconds }) => sum + 10 * milliseconds, 0);
     const tests = chosen.map(({ at }) => at);
-    const report = tests.length === 0 ? NOT_REACHED : await this.#ask({ id: change.id, tests }, longest);
+    const order = { id: change.id, tests, isLoadedAgain };
+    const report = tests.length === 0 ? NOT_REACHED : await this.#ask(order, longest);
     const isLost = typeof report === "string" || report.kind !== "tried";
     if (isLost) await this.restart();
     return {
@@ -141,9 +162,18 @@ class Runner {
     };
   }
 
+  #quickestFirst(isChosen: (test: Known) => boolean): readonly (Known & { readonly at: number })[] {
+    return this.#known
+      .map((test, at) => ({ ...test, at }))
+      .filter(isChosen)
+      .toSorted((one, other) => one.milliseconds - other.milliseconds);
+  }
+
   /** Returns true if the tests that have failed pass again without a change. */
   async isClean(results: readonly Result[]): Promise<boolean> {
     const tests = [...new Set(results.flatMap(({ by }) => by ?? []))];
+    if (tests.length === 0) return true;
+    await this.#restartIfStale();
     const report = await this.#ask({ id: 0, tests }, LONGEST_MS);
     return typeof report !== "string" && report.kind === "tried" && report.failure === null;
   }
