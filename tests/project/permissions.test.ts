@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
-import { command } from "../harness/command.ts";
+import "../harness/doors-of-source.ts";
+import { formatLock } from "../../src/proof/lock/lock-file.ts";
+import { permissionsOf } from "../../src/proof/lock/permissions-of.ts";
+import { loadConfigFile } from "../../src/service/settings/config-file/config-file.ts";
+import { lockedProjects, withProved } from "../harness/prove-config.ts";
 
-const run = promisify(execFile);
-const root = path.join(import.meta.dirname, "../..");
-const fromSource = path.join(root, "tests/harness/from-source.ts");
+for (const { name, folder, environment } of lockedProjects)
+  test(`declares the permissions of permissions.lock in ${name}`, async () => {
+    const config = (await loadConfigFile(folder)) ?? {};
 
-for (const folder of [".", "examples/shop", "examples/teams"])
-  test(`declares the permissions of permissions.lock in ${folder}`, async () => {
-    const { stdout } = await run(process.execPath, ["--import", fromSource, command, "prove", "--check"], {
-      cwd: path.join(root, folder),
+    const lock = await withProved(config, environment, async (open) => {
+      const { service } = await open(() => Promise.resolve(null));
+      await service.close();
+      return formatLock(permissionsOf({ ...service, formats: config.formats ?? [] }));
     });
 
-    assert.equal(stdout, "The permissions are those of permissions.lock.\n");
+    assert.equal(lock, readFileSync(path.join(folder, "permissions.lock"), "utf8"));
   });
