@@ -206,3 +206,15 @@ for (const [what, sign] of [
       assert.equal(shown.slice(0, -1).replaceAll(sign, ""), "");
     }
   });
+
+test("names an app without a name in words", async (t) => {
+  const api = await serve(t);
+  const cookie = readCookies(await api.post("/api/session/", { username: "admin", password: adminPassword }));
+  const { json } = await api.post("/users/1/factors", { kind: "totp" }, cookie);
+  const code = computeCode(parseBase32(json.secret), computeStep(api.clock.now));
+  const confirmed = await api.post(`/users/1/factors/${json.id}/confirm`, { code }, cookie);
+
+  const account = await api.get("/users/1/account", { ...page, ...readCookies(confirmed) });
+
+  assert.match(account.text, /<b><bdi>Authenticator app<\/bdi><\/b> <span class="tag good">on<\/span>/);
+});

@@ -78,6 +78,7 @@ for (const [title, status, change, method] of [
     assert.match(page.headers.get("content-type")!, /^text\/html/);
     // A card has no fold for developers. A wrong method has no page of its own.
     if (status !== 405) assert.doesNotMatch(page.text, /class="api"/);
+    if (status === 403) assert.match(page.text, /<p class="lead">This login is not connected with an account, and/);
     const sent = `${page.text} ${JSON.stringify([...page.headers])}`;
     for (const name of ["code", "state"]) assert.ok(!sent.includes(callback.searchParams.get(name)!), name);
     assert.doesNotMatch(page.text, /next=[^"]*callback|name="next" value="[^"]*callback/);

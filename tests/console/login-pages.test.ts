@@ -210,3 +210,19 @@ test("answers 404 for /login if the service has no login for people", async () =
   }
   await service.close();
 });
+
+test("shows the login form in place of a page whose login has ended", async (t) => {
+  const api = await serve(t);
+  const cookie = readCookies(await api.post("/api/session/", { username: "admin", password: adminPassword }));
+  await api.ask("DELETE", "/api/session/", { headers: cookie });
+
+  const ended = await api.get("/orders", { ...page, ...cookie });
+  const byHeader = await api.get("/orders", { accept: "text/html", authorization: "Token nonsense" });
+
+  assert.equal(ended.status, 401);
+  assert.match(joinLines(ended), /<h1 tabindex="-1">Log in<\/h1> <p class="lead">To go on to <b>Orders<\/b>\.<\/p>/);
+  assert.match(ended.text, /role="status"><p>Your login has ended\. Log in again\.<\/p>/);
+  assert.match(ended.text, /name="next" value="\/orders"/);
+  assert.doesNotMatch(ended.text, /token|cookie/);
+  assert.match(byHeader.text, /<h1 tabindex="-1" data-focus>Invalid token<\/h1>/);
+});

@@ -106,8 +106,8 @@ const owners = anyOf(administrator, memberOf(members, { where: { role: "owner" }
 const teammates = anyOf(sharesGroup(members), administrator, hasRole("librarian"));
 const staff = anyOf(administrator, hasRole("librarian"));
 
-/** The configuration of the club. Librarians lend books, treasurers see budgets. */
-export function clubConfig(): ConfigFile {
+/** The configuration of the club. Librarians lend books, treasurers see budgets. Invitations to projects need mail. */
+export function clubConfig(invitations = false): ConfigFile {
   return {
     api: { title: "Harbour Club", version: "1", description: "Boats, books and what is to be done." },
     users: {
@@ -129,6 +129,7 @@ export function clubConfig(): ConfigFile {
           update: owners,
           delete: owners,
         },
+        invitations,
       }),
       mount(budgets, { permission: hasRole("treasurer"), writers: "readers" }),
       mount(tasks, { permission: memberOf(members) }),

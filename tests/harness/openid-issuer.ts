@@ -49,7 +49,7 @@ interface Code {
 }
 
 /** Starts an issuer and stops it with the test. */
-export async function startIssuer(t: TestContext, now: () => number): Promise<Issuer> {
+export async function startIssuer(t: Pick<TestContext, "after">, now: () => number): Promise<Issuer> {
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const keyId = "key-1";
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: keyId, alg: "ES256", use: "sig" }] };

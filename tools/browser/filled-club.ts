@@ -3,11 +3,12 @@ import type { ObservedService } from "./observed-service.ts";
 
 // The Harbour Club with its people and records, for pictures of pages.
 
-const password = "copper teapot 17";
+/** The password of every person of the club. */
+export const clubPassword = "copper teapot 17";
 
 /** Sends a body as a user of the club, and throws if it is refused. */
 export async function send(service: ObservedService, method: string, target: string, body: object, as = "admin") {
-  const secret = as === "admin" ? service.password : password;
+  const secret = as === "admin" ? service.password : clubPassword;
   const name = as === "admin" ? "admin" : `${as}@harbour.example`;
   const authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`;
   const headers = { authorization, "content-type": "application/json" };
@@ -18,7 +19,11 @@ export async function send(service: ObservedService, method: string, target: str
 /** Fills the club with the records of the drawings. */
 export async function fill(service: ObservedService): Promise<void> {
   for (const name of ["Ann", "Ben", "Mei"])
-    await send(service, "POST", "/users", { name, email: `${name.toLowerCase()}@harbour.example`, password });
+    await send(service, "POST", "/users", {
+      name,
+      email: `${name.toLowerCase()}@harbour.example`,
+      password: clubPassword,
+    });
   const project = { name: "Summer regatta", state: "under_way", budget: "1250.00", starts: "2027-06-19", public: true };
   await send(service, "POST", "/projects", project, "ann");
   for (const user_id of [3, 4]) await send(service, "POST", "/projects/1/members", { user_id });
@@ -34,7 +39,7 @@ export async function fill(service: ObservedService): Promise<void> {
 export async function logIn(page: Page, service: ObservedService, as: string): Promise<void> {
   await page.goto(`${service.address}/login`);
   await page.getByLabel("E-mail or username").fill(as === "admin" ? "admin" : `${as}@harbour.example`);
-  await page.getByLabel("Password", { exact: true }).fill(as === "admin" ? service.password : password);
+  await page.getByLabel("Password", { exact: true }).fill(as === "admin" ? service.password : clubPassword);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(`${service.address}/`);
 }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { authenticated, boolean, dateTime, defineResource, enumeration, mount, text } from "../../src/door/index.ts";
 import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { parseBase32 } from "../../tests/harness/factors.ts";
+import { codeIn, linkIn, nextMail } from "./mails.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
 // Everything that people do, with JavaScript off. The host is not localhost and has no TLS, so that browsers treat the
@@ -63,27 +63,6 @@ async function press(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name, exact: true }).click();
 }
 
-/** Waits for the next mail, and returns its text. */
-async function nextMail(): Promise<string> {
-  for (let tries = 0; tries < 200; tries++) {
-    const [first] = readdirSync(mails).filter((name) => name.endsWith(".eml"));
-    if (first !== undefined) {
-      const content = readFileSync(path.join(mails, first), "utf8");
-      rmSync(path.join(mails, first));
-      return content.replaceAll("=\r\n", "").replaceAll("=3D", "=");
-    }
-    await wait(100);
-  }
-  throw new Error("No mail came.");
-}
-
-/** Returns the path of the link in a mail. */
-function linkIn(mail: string): string {
-  const [link = ""] = /http:\/\/\S+token=[\w.-]+/.exec(mail) ?? [];
-  const { pathname, search } = new URL(link);
-  return pathname + search;
-}
-
 async function logIn(page: Page, username: string, secret: string): Promise<void> {
   await page.getByLabel("E-mail or username").fill(username);
   await page.getByLabel("Password", { exact: true }).fill(secret);
@@ -97,7 +76,7 @@ test("signs up, confirms the address, resets the password, and turns on two-step
   await press(page, "Sign up");
   assert.equal(new URL(page.url()).pathname, "/verify");
 
-  await page.goto(address + linkIn(await nextMail()));
+  await page.goto(address + linkIn(await nextMail(mails)));
   await page.getByLabel("Password", { exact: true }).fill("a first lantern 1");
   await press(page, "Create account");
   assert.equal(new URL(page.url()).pathname, "/login");
@@ -105,8 +84,7 @@ test("signs up, confirms the address, resets the password, and turns on two-step
   await page.goto(`${address}/forgot`);
   await page.getByLabel("E-mail").fill("ann@example.com");
   await page.getByRole("main").getByRole("button").click();
-  const [, code = ""] = /\b(\d{8})\b/.exec(await nextMail()) ?? [];
-  await page.getByLabel("Code from the mail").fill(code);
+  await page.getByLabel("Code from the mail").fill(codeIn(await nextMail(mails)));
   await press(page, "Continue");
   await page.getByLabel("New password", { exact: true }).fill(password);
   await page

@@ -14,9 +14,11 @@ export interface ObservedService extends AsyncDisposable {
   turn(seconds: number): void;
 }
 
+/** Starts the service. Its port is a free one, unless the service has to know its own address. */
 export async function startObservedService(
   settings: Readonly<Record<string, string>> = {},
   config: ConfigFile = {},
+  port = 0,
 ): Promise<ObservedService> {
   const password = "first-administrator";
   const answers: string[] = [];
@@ -36,7 +38,7 @@ export async function startObservedService(
     },
   });
   const listener = await listen(service, {
-    port: 0,
+    port,
     ...(read.tls === null ? {} : { tls: { cert: read.tls.cert, key: read.tls.key } }),
   });
   return {

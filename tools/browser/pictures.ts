@@ -1,38 +1,17 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { clubConfig } from "../../tests/harness/club.ts";
+import type { Browser } from "playwright-core";
 import { startBrowser } from "./browser.ts";
-import { fill, logIn, send } from "./filled-club.ts";
-import { startObservedService, type ObservedService } from "./observed-service.ts";
+import { drawnDifferences } from "./drawn-differences.ts";
+import { drawnPages, openPages, startClub } from "./drawn-pages.ts";
 
 /*
  * Takes a picture of each drawn page and of the same page of the service, and writes a page with both beside each
- * other: node tools/browser/pictures.ts DRAWINGS OUT
- * Pictures are not committed.
+ * other and their named differences: node tools/browser/pictures.ts DRAWINGS
  */
 
-const [drawings, out] = process.argv.slice(2);
-if (drawings === undefined || out === undefined)
-  throw new Error("Name the folder of the drawings and a folder for the pictures.");
-
-/** The drawn pages of data, and the address of each in the service. */
-const pages: readonly (readonly [drawing: string, address: string, as: "ann" | "admin" | "nobody"])[] = [
-  ["root", "/", "ann"],
-  ["root-visitor", "/", "nobody"],
-  ["root-developer", "/", "admin"],
-  ["list", "/tasks?state[in]=open&state[in]=in_work&state[in]=late&sort=due", "ann"],
-  ["list-empty", "/books", "admin"],
-  ["record", "/projects/1", "ann"],
-  ["form", "/tasks?form=new", "ann"],
-  ["form-errors", "/tasks?form=new", "ann"],
-  ["problem-403", "/projects/1/budgets", "ann"],
-  ["problem-404", "/tasks/88", "ann"],
-  ["problem-412", "/tasks/1?form=edit", "ann"],
-  ["why", "/console/why?of=/projects/1", "ann"],
-  ["docs", "/docs/createTask", "admin"],
-];
 const looks = [
   ["desktop", "light", 1280],
   ["desktop", "dark", 1280],
@@ -40,48 +19,63 @@ const looks = [
   ["phone", "dark", 390],
 ] as const;
 
-/** Does on a form what the drawing shows: a mistake, or a change that comes too late. */
-async function act(page: Page, service: ObservedService, drawing: string): Promise<void> {
-  if (drawing === "form-errors") {
-    await page.getByLabel("Hours planned").fill("a few");
-    await page.getByRole("button", { name: "Add task" }).click();
-    await page.getByRole("alert").waitFor();
+const [drawings] = process.argv.slice(2);
+if (drawings === undefined) throw new Error("Name the folder of the drawings.");
+const forgotten = findForgotten(drawings);
+if (forgotten.length > 0) throw new Error(forgotten.join("\n"));
+const folder = mkdtempSync(path.join(tmpdir(), "pictures-"));
+const index = path.join(folder, "index.html");
+for (const look of looks) {
+  const browser = await startBrowser();
+  try {
+    await takeLook(browser, drawings, look);
+  } finally {
+    await browser.close();
   }
-  if (drawing === "problem-412") {
-    await page.getByLabel(/^Due/).fill("2026-12-12");
-    const due = `2026-12-${String((Date.now() % 20) + 1).padStart(2, "0")}`;
-    await send(service, "PATCH", "/tasks/1", { due }, "ann");
-    await page.getByRole("button", { name: "Save changes" }).click();
-    await page.getByRole("heading", { name: "Someone saved before you" }).waitFor();
+}
+writeFileSync(index, writeIndex());
+process.stdout.write(`${index}\n`);
+
+/** Returns the drawings without a page or without a list of differences, and the pages and lists without a drawing. */
+function findForgotten(from: string): readonly string[] {
+  const drawn = readdirSync(from)
+    .filter((name) => name.endsWith(".html"))
+    .map((name) => name.slice(0, -".html".length));
+  const places = {
+    "drawn-pages.ts": drawnPages.map(([drawing]) => drawing),
+    "drawn-differences.ts": Object.keys(drawnDifferences),
+  };
+  return Object.entries(places).flatMap(([file, names]) => [
+    ...drawn.filter((name) => !names.includes(name)).map((name) => `Add ${name} to tools/browser/${file}.`),
+    ...names.filter((name) => !drawn.includes(name)).map((name) => `Remove ${name} from tools/browser/${file}.`),
+  ]);
+}
+
+/** Takes the pictures of one look, with a club of its own. */
+async function takeLook(on: Browser, from: string, [device, colorScheme, width]: (typeof looks)[number]) {
+  await using club = await startClub();
+  const newContext = () => on.newContext({ colorScheme, viewport: { width, height: 844 } });
+  const open = openPages(club, newContext);
+  const drawn = await (await newContext()).newPage();
+  for (const page of drawnPages) {
+    const file = path.join(folder, `${page[0]}-${device}-${colorScheme}`);
+    await drawn.goto(pathToFileURL(path.resolve(from, `${page[0]}.html`)).href);
+    await drawn.screenshot({ path: `${file}-drawn.png`, fullPage: true });
+    await (await open(page)).screenshot({ path: `${file}.png`, fullPage: true });
   }
 }
 
-async function takeAll(browser: Browser, service: ObservedService, drawn: string, folder: string): Promise<string> {
-  const rows: string[] = [];
-  for (const [device, colorScheme, width] of looks)
-    for (const [drawing, address, as] of pages) {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 844 } });
-      const page = await context.newPage();
-      const name = `${drawing}-${device}-${colorScheme}`;
-      await page.goto(pathToFileURL(path.resolve(drawn, `${drawing}.html`)).href);
-      await page.screenshot({ path: path.join(folder, `${name}-drawn.png`), fullPage: true });
-      if (as !== "nobody") await logIn(page, service, as);
-      await page.goto(service.address + address);
-      await act(page, service, drawing);
-      await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
-      await context.close();
-      const both = [`${name}-drawn.png`, `${name}.png`].map((file) => `<td><img src="${file}" width="420"></td>`);
-      rows.push(`<tr><th>${drawing}<br>${device}, ${colorScheme}</th>${both.join("")}</tr>`);
-    }
-  return `<!doctype html><title>Drawn and served</title><table><tr><th></th><th>Drawn</th><th>Served</th></tr>${rows.join("\n")}</table>`;
-}
-
-mkdirSync(out, { recursive: true });
-await using service = await startObservedService({}, clubConfig());
-await fill(service);
-const browser = await startBrowser();
-try {
-  writeFileSync(path.join(out, "index.html"), await takeAll(browser, service, drawings, out));
-} finally {
-  await browser.close();
+/** Writes the table: each page in all looks, with its differences above. */
+function writeIndex(): string {
+  const rows = drawnPages.flatMap(([drawing]) => [
+    `<tr><th colspan="3">${drawing}<ul>${(drawnDifferences[drawing] ?? []).map((each) => `<li>${each}`).join("")}</ul></th></tr>`,
+    ...looks.map(([device, colors]) => {
+      const file = `${drawing}-${device}-${colors}`;
+      const pictures = [`${file}-drawn.png`, `${file}.png`].map((name) => `<td><img src="${name}" width="480"></td>`);
+      return `<tr><td>${device}, ${colors}</td>${pictures.join("")}</tr>`;
+    }),
+  ]);
+  return `<!doctype html><meta charset="utf-8"><title>Drawn and served</title>
+<style>table{font:15px sans-serif}th,td{text-align:start;vertical-align:top}th{font-weight:normal;padding-top:2em}</style>
+<table><tr><td></td><td>Drawn</td><td>Served</td></tr>${rows.join("\n")}</table>`;
 }

@@ -47,7 +47,7 @@ export async function writeFramed(site: Site, view: View, drawn: Drawn, requestI
     head: drawHead(site, chooseStyles(main), chooseScripts(site, main)),
     nav: { label: "Contents", links },
     who: await drawWho(site, view),
-    crumbs: looks === "settings" ? [] : await collectCrumbs(site, view),
+    crumbs: looks === undefined || looks === "narrow" ? await collectCrumbs(site, view, narrow) : [],
     ...(looks === undefined ? {} : { looks }),
     ...(looks === "settings" ? { hasKeys: false } : { foot: hasStrip ? drawStrip(site, view, requestId) : html`` }),
   });
@@ -107,14 +107,16 @@ async function collectLists(site: Site, view: View): Promise<readonly PageLink[]
 }
 
 /**
- * Returns the pages above this one that the caller can open, each by its name. The record of a form is above the form.
+ * Returns the pages above this one that the caller can open, each by its name. The record of a form is above the form,
+ * also when the form is shown again.
  */
-async function collectCrumbs(site: Site, view: View): Promise<readonly PageLink[]> {
+async function collectCrumbs(site: Site, view: View, isNarrow: boolean): Promise<readonly PageLink[]> {
   if (view.status >= 500) return [];
   const { mounts } = site.facts();
   const path = askedPath(view);
   const parts = splitPath(path);
-  const most = (view.place?.form ?? null) === null ? parts.length - 1 : parts.length;
+  const isForm = (view.place?.form ?? null) !== null || (isNarrow && isUnsafe(view.call.method));
+  const most = isForm ? parts.length : parts.length - 1;
   const crumbs: PageLink[] = [];
   for (const at of parts.slice(0, Math.min(most, 12)).keys()) {
     const above = `/${parts.slice(0, at + 1).join("/")}`;

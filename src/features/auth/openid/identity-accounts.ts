@@ -99,8 +99,7 @@ async function makeUser(
     throw refused("the identity is not linked, and another user has its address");
 }
 
-const notLinked =
-  "This identity is not linked to an account, and no account was created for it. Log in another way and link it on the page of your account.";
+const notLinked = "This login is not connected with an account, and no account was created for it.";
 
 const otherWay = "If you have an account, log in another way and link the identity on the page of your account.";
 

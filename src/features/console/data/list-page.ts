@@ -17,7 +17,10 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
   const lead = resource.description === null ? "" : html`<p class="lead">${resource.description}</p>`;
   const isWhole = isEverything(drawing, resource);
   const isEmpty = rows.length === 0 && isWhole;
-  const buttons = html`${actionButtons(drawing)}${create && !isEmpty ? newLink(drawing, resource) : ""}`;
+  const added = create && !isEmpty ? newLink(drawing, resource) : "";
+  const actions = actionButtons(drawing);
+  // A single button stays beside the title on a phone.
+  const buttons = actions.length === 0 ? added : html`<div class="row">${actions}${added}</div>`;
   const shown =
     rows.length === 0
       ? drawEmpty(drawing, resource, { create, isWhole })
@@ -34,7 +37,7 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
     : html`<div class="row">${drawSearch(drawing, resource)}${await drawFilters(drawing, resource)}${drawSort(drawing, resource)}</div>`;
   const main = html`<div class="head">
   <div><h1>${title}</h1>${lead}</div>
-  ${buttons.toString() === "" ? "" : html`<div class="row">${buttons}</div>`}
+  ${buttons}
 </div>
 ${goingNote(view)}
 <div class="stack">

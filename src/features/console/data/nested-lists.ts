@@ -13,7 +13,7 @@ const MOST_ROWS = 10;
 const MOST_LISTS = 6;
 
 /** A list of records that belong to one record. */
-interface InnerList {
+export interface InnerList {
   readonly resource: Resource;
   /** Its path, and the query that selects the records of this one. */
   readonly path: string;
@@ -42,7 +42,8 @@ function listsWithin({ site, path }: Drawing, resource: Resource): readonly Inne
   return nestedIn(site, resource).map((inner) => ({ resource: inner, path: `${path}/${inner.plural}`, query: "" }));
 }
 
-function listsOf(site: Site, resource: Resource, id: unknown): readonly InnerList[] {
+/** Returns the lists whose records refer to a record, and which can be filtered by it. */
+export function listsOf(site: Site, resource: Resource, id: unknown): readonly InnerList[] {
   if (resource.within !== null || (typeof id !== "number" && typeof id !== "string")) return [];
   return site.facts().mounts.flatMap(({ resource: other, permissions, older }) => {
     if (older !== null || other.within !== null || permissions.list === undefined) return [];

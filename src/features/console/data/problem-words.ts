@@ -9,7 +9,9 @@ import { excerptText, inCell } from "../excerpt.ts";
 import { labelsOf } from "../labels.ts";
 import { hasLoginMethods } from "../login-methods.ts";
 import { askedPath, splitPath } from "../paths.ts";
+import { readBodyValue } from "../replies.ts";
 import { nameInSentence, nameMany, resolveAddress, type Drawn, type Site } from "../site.ts";
+import { listsOf, type InnerList } from "./nested-lists.ts";
 import { nameOfRecord } from "./record-name.ts";
 
 // The problems that people meet with data: what happened, and where to go.
@@ -47,7 +49,7 @@ export async function drawForbidden(site: Site, view: View, { detail }: ProblemD
 export async function drawUndone(
   site: Site,
   view: View,
-  { detail, errors = [] }: ProblemDocument,
+  { code, detail, errors = [] }: ProblemDocument,
 ): Promise<Drawn | null> {
   const { place, call } = view;
   const resource = place?.resource ?? null;
@@ -56,15 +58,36 @@ export async function drawUndone(
   const at = place.path.endsWith("/{id}") ? path : path.slice(0, path.lastIndexOf("/"));
   const reply = await view.ask(at);
   if (reply?.body?.kind !== "data") return null;
-  const name = await nameOfRecord(site, view, resource, reply.body.value as Readonly<Record<string, unknown>>);
+  const record = reply.body.value as Readonly<Record<string, unknown>>;
+  const name = await nameOfRecord(site, view, resource, record);
+  const users = code === "referenced" ? await findUsers(site, view, resource, record["id"]) : [];
+  const names = users.map((list) => nameMany(list.resource).toLowerCase());
   const isDeletion = call.method === "DELETE";
   const title = isDeletion ? `This ${nameInSentence(resource)} was not deleted` : "Nothing was saved";
+  const why = users.length === 0 ? detail : `It still has ${names.join(" and ")}.`;
   const more = errors.filter((each) => each.detail !== detail).map((each) => html` ${each.detail}`);
+  const links = users.map(
+    ({ path: list, query }, index) =>
+      html` <a class="btn" href="${resolveAddress(view, `${list}?${query}`)}">See its ${names[index]}</a>`,
+  );
   const main = html`<h1 tabindex="-1" data-focus>${title}</h1>
-<p>“<bdi>${name}</bdi>” is as it was. ${detail}${more}</p>
-<p class="row"><a class="btn main" href="${resolveAddress(view, at)}">Back to the ${nameInSentence(resource)}</a></p>`;
+<p>“<bdi>${name}</bdi>” is as it was. ${why}${more}</p>
+<p class="row"><a class="btn main" href="${resolveAddress(view, at)}">Back to the ${nameInSentence(resource)}</a>${links}</p>`;
   return { title, looks: "narrow problem", main };
 }
+
+/** Returns the lists with records that refer to a record, as far as the caller may open them. */
+async function findUsers(site: Site, view: View, resource: Resource, id: unknown): Promise<readonly InnerList[]> {
+  const found: InnerList[] = [];
+  for (const list of listsOf(site, resource, id).slice(0, MOST_USERS)) {
+    const rows = readBodyValue((await view.ask(`${list.path}?${list.query}&limit=1`))?.body);
+    if (Array.isArray(rows) && rows.length > 0) found.push(list);
+  }
+  return found;
+}
+
+/** The maximum number of lists that are searched for the records that refer to a record. */
+const MOST_USERS = 6;
 
 /** A page above the requested one that the caller may open. */
 interface Above {

@@ -9,8 +9,8 @@ import { writeHiddenUsername, writeUsernameField } from "./username-field.ts";
 export interface PlainField {
   readonly name: string;
   readonly label: string;
-  /** `digits` is a code of digits. Default: `text`. */
-  readonly type?: "digits" | "email" | "password" | "text";
+  /** `digits` is a code of digits. `shown` is a value that nobody changes here. Default: `text`. */
+  readonly type?: "digits" | "email" | "password" | "shown" | "text";
   readonly autocomplete: string;
   readonly hint?: string;
   /** Default: required. */
@@ -75,6 +75,11 @@ interface PlainFieldInput {
 
 function writePlainField({ field, wrong, text }: PlainFieldInput, prefix: string, hasFocus: boolean): PageContent {
   const { name, label, type = "text", autocomplete, hint, optional, foldedAs } = field;
+  if (type === "shown")
+    return html`<div class="field">
+    <span class="label">${label}</span>
+    <p><bdi>${text}</bdi></p>
+  </div> `;
   const id = `${prefix}-${name}`;
   const isWrong = wrong.length > 0;
   const described = [...(isWrong ? [`${id}-wrong`] : []), ...(hint === undefined ? [] : [`${id}-hint`])];

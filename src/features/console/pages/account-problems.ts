@@ -1,5 +1,4 @@
 import { html } from "../../../core/html/markup.ts";
-import { catalogueWith } from "../../../core/problem/catalogue.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { View } from "../../../http/request/view.ts";
 import { drawCardHead, wideLink } from "../forms/card-parts.ts";
@@ -30,10 +29,8 @@ async function drawUnknownCompany(site: Site, view: View, { detail }: ProblemDoc
   const link = site.facts().loginLinks.find(({ href }) => href === `${LOGIN_PATH}${provider}/start`);
   const company = link === undefined ? "the company" : companyName(link.title);
   const title = "No account here yet";
-  const isUsual = detail === catalogueWith(site.facts().problems)["identity_not_bound"]?.detail;
-  const lead = isUsual ? `No account of ${site.title} is connected with your login at ${company}.` : detail;
   const signUp = (await canSignUp(site, view)) ? wideLink(resolveAddress(view, site.pages.signup), "Sign up") : "";
-  const main = html`${drawCardHead(title, lead)}
+  const main = html`${drawCardHead(title, detail)}
 <div class="buttons">
 ${wideLink(resolveAddress(view, site.pages.login), "Log in another way", "main")}
 ${signUp}</div>

@@ -65,7 +65,7 @@ function endAll({ view }: Drawing, all: Offer, path: string, isOwn: boolean): Pa
 
 /** Draws what programs use, in one fold: keys with their names and limits, and the API token. */
 export async function drawPrograms(shown: AccountView): Promise<PageContent> {
-  const { drawing, user, factors } = shown;
+  const { drawing, user, isOwn, factors } = shown;
   // A confirmation replaces the password of an account with two steps.
   const asksPassword = (factors ?? []).length === 0;
   const keys = await rowsAt(drawing.view, `${user}/keys`);
@@ -76,7 +76,7 @@ export async function drawPrograms(shown: AccountView): Promise<PageContent> {
   return settingsSection(
     "programs",
     "Keys for programs",
-    `Only if a program works with ${drawing.site.title}.`,
+    `Only if a program ${isOwn ? "of yours " : ""}works with ${drawing.site.title}.`,
     html`<details class="more panel" data-keep="keys-for-programs"><summary>Keys for programs <span class="dim">${count}</span></summary>
 <div class="stack far">${content}${token}</div></details>`,
   );

@@ -28,6 +28,7 @@ interface Invitation {
 
 const fields: readonly PlainField[] = [
   { name: "name", label: "Your name", autocomplete: "name" },
+  { name: "email", label: "E-mail", type: "shown", autocomplete: "off" },
   {
     name: "password",
     label: "Password",
@@ -59,15 +60,16 @@ export async function drawInvitationAgain(site: Site, view: View, refused?: Refu
       : "Choose a password to join.";
   const main = html`${drawCardHead(TITLE, html`<bdi>${sender}</bdi> invites you to <b><bdi>${group}</bdi></b>. ${does}`)}
     ${writeNote(refused)} ${writeChoices(site, view, invitation, refused)}`;
-  return { title: TITLE, card: {}, main };
+  const isNew = !yours && !account;
+  const login = html`<p>You have an account? <a href="${loginFirst(site, view, invitation)}">Log in and join</a></p>`;
+  return { title: TITLE, card: isNew ? { foot: login } : {}, main };
 }
 
 function writeChoices(site: Site, view: View, invitation: Invitation, refused?: Refused): PageContent {
   if (invitation.yours) return writeJoin(view, invitation);
   if (invitation.account)
     return view.identity === null ? writeLogin(site, view, invitation) : writeOther(view, invitation);
-  const login = html`<p>Do you have an account? <a href="${loginFirst(site, view, invitation)}">Log in and join</a></p>`;
-  return html`${writeNewAccount(view, invitation, refused)} ${login}`;
+  return writeNewAccount(view, invitation, refused);
 }
 
 function writeJoin(view: View, { token }: Invitation): PageContent {
@@ -88,8 +90,9 @@ function writeOther(view: View, { email }: Invitation): Markup {
     ${wideLink(resolveAddress(view, SESSION_PATH), "Your login")}`;
 }
 
-function writeNewAccount(view: View, { token, email }: Invitation, refused?: Refused): Markup {
-  const again = refused === undefined ? {} : { values: readSent(view), mistakes: refused.errors ?? [] };
+function writeNewAccount(view: View, { token, email }: Invitation, refused?: Refused): PageContent {
+  const typed = refused === undefined ? {} : readSent(view);
+  const mistakes = refused?.errors ?? [];
   const form = {
     path: INVITATION_PATH,
     does: "Join",
@@ -98,8 +101,8 @@ function writeNewAccount(view: View, { token, email }: Invitation, refused?: Ref
     username: email,
     prefix: "invitation",
   };
-  return html`<p>Your e-mail: <bdi>${email}</bdi></p>
-    ${writePlainForm(view, { ...form, ...again, label: TITLE, isSubject: true, isWide: true })}`;
+  const values = { ...typed, email };
+  return writePlainForm(view, { ...form, values, mistakes, label: TITLE, isSubject: true, isWide: true });
 }
 
 /** Returns the reason of a refusal that belongs to no field of the form. */

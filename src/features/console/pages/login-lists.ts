@@ -36,7 +36,8 @@ export async function drawApps(shown: AccountView): Promise<PageContent> {
 }
 
 async function drawApp(drawing: Drawing, path: string, app: Row, isOwn: boolean): Promise<PageContent> {
-  const name = String(app["label"] ?? "Authenticator app");
+  // The service names an app without a name by its kind.
+  const name = app["label"] === app["kind"] ? "Authenticator app" : String(app["label"]);
   const used =
     typeof app["last_used_at"] === "string" ? html`Last used ${showAgo(app["last_used_at"])}` : "Not used yet";
   const warning = isOwn

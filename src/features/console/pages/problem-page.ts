@@ -42,12 +42,13 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
     document.status === 412
       ? await drawConflict(site, view, askedPath(view), findAccountPage(view))
       : await formAgain(site, view, document);
-  if (form?.card !== undefined) return form;
+  if (form?.card !== undefined || form?.looks !== undefined) return form;
   if (form !== null) return { title: form.title, narrow: true, main: form.main };
   // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with
   // sessions only.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
   if (isUnknown && hasLoginMethods(site.facts())) return drawLogin(site, view, {});
+  if (isEndedLogin(site, view, document)) return drawLogin(site, view, {}, "Your login has ended. Log in again.");
   const { title, code } = document;
   const isRefused = code === "invalid_credentials" || document.status === 429;
   if (isRefused && isLoginPage(view) && view.call.method === "POST") return drawLoginAgain(site, view, document);
@@ -69,6 +70,12 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
 
 function isLoginPage(view: View): boolean {
   return askedPath(view) === SESSION_PATH.slice(0, -1);
+}
+
+/** True for a cookie that is no longer valid. A wrong token in a header is the mistake of a program. */
+function isEndedLogin(site: Site, { call }: View, { code }: ProblemDocument): boolean {
+  const isToken = code === "invalid_token" || code === "token_not_valid";
+  return isToken && call.header("authorization") === undefined && hasLoginMethods(site.facts());
 }
 
 /** Returns the possible next steps: links, or a time to wait. */
