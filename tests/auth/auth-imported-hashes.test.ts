@@ -4,7 +4,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { placeFor } from "../harness/cli.ts";
-import { basicHeader, serve, type API } from "../harness/serve.ts";
+import { basicHeader, serve, type API, usualPasswordCost } from "../harness/serve.ts";
 
 const password = "lètmein änd stay";
 
@@ -52,7 +52,7 @@ async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (u
     refused: [],
   });
   const file = path.join(place.folder, "latchkey.db");
-  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` } });
+  const api = await serve(t, { settings: { ...usualPasswordCost, LATCHKEY_DATABASE: `sqlite:${file}` } });
   const database = new DatabaseSync(file, { readOnly: true });
   t.after(() => database.close());
   const find = database.prepare("SELECT password_hash FROM accounts WHERE username = ?");

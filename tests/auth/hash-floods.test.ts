@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { arrive } from "../harness/arrive.ts";
-import { serve, type API } from "../harness/serve.ts";
+import { serve, usualPasswordCost, type API } from "../harness/serve.ts";
 
 // Nightly on PostgreSQL: the queue of hashes is in the memory of the process.
 
@@ -74,7 +74,7 @@ const floods: readonly Flood[] = [
 
 for (const { title, chooseAddress, hashed, logins } of floods) {
   test(`lets an account log in from an address that it used before, during a flood of guesses ${title}`, async (t) => {
-    const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
+    const api = await serve(t, { settings: { ...usualPasswordCost, LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
     const ann = await api.user("Ann");
     assert.equal((await logIn(api, home, ann.email, ann.password)).status, 200);
 
@@ -95,7 +95,7 @@ for (const { title, chooseAddress, hashed, logins } of floods) {
 }
 
 test("lets an account log in from a new network during a flood of guesses from one /48", async (t) => {
-  const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
+  const api = await serve(t, { settings: { ...usualPasswordCost, LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
   const ann = await api.user("Ann");
 
   const stop = flood(api, (turn) => `2001:db8:1:${(turn % 65_536).toString(16)}::1`);

@@ -16,6 +16,12 @@ import { lateDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";
 
+/** The service itself accepts no such cost. With the usual one, each hash takes 12 ms of CPU time. */
+const quickCost = { memoryKiB: 8, passes: 1, lanes: 1 };
+
+/** The setting of tests that are about hashes. */
+export const usualPasswordCost = { LATCHKEY_PASSWORD_COST: "m=19456,t=2,p=1" } as const;
+
 /** The whole service in process, for tests. */
 export interface API {
   /** Sends a request. A body that is not a text is sent as JSON. Headers are in lower case. */
@@ -97,8 +103,9 @@ export async function serve(
   };
   const sent: Mail[] = [];
   const builtIn: BuiltIn[] = [];
+  const read = readSettings(environment, config);
   const service = await createLatchkey({
-    settings: readSettings(environment, config),
+    settings: "LATCHKEY_PASSWORD_COST" in settings ? read : { ...read, passwordCost: quickCost },
     config: { ...config, features: (each) => (builtIn.push(each), resolveFeatures(config, each)) },
     ...(database.over === undefined ? {} : { over: database.over }),
     overMail: () => async (mail) => void sent.push(mail),
