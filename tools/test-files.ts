@@ -4,7 +4,8 @@
 const wantsProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece)\.ts"|\bmock\.|\bglobalThis\b/;
 
-const measures = /\/(?:array-pieces|busiest-piece|least-cpu|slowness)\.ts"|\bthreadCpuUsage\b/;
+const measures =
+  /\/(?:array-pieces|busiest-piece|least-cpu|slowness)\.ts"|"playwright-core"|\bthreadCpuUsage\b/;
 
 const startsProcess =
   /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|doors-of-source|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
@@ -28,7 +29,7 @@ export function isNightlyOnPostgres(file: string, source: string): boolean {
   return isNightly(file) || isSlowThere.test(source);
 }
 
-/** Returns true if the file compares a measured time with a limit. */
+/** Returns true if the file compares a measured time with a limit, or waits for a browser until a limit. */
 export function measuresTime(source: string): boolean {
   return measures.test(source);
 }

@@ -19,19 +19,17 @@ import { followRun } from "./test-progress.ts";
 // Runs test files, several of them in one process, because each load of the service takes half a second of a core, and
 // there are hundreds of files. Processes that tests start run a build, which this script makes first.
 //
-//   node tools/test.ts [--processes | --served] [--nightly] [--again] [--name PATTERN] [FILE …]
+//   node tools/test.ts [--processes | --served] [--nightly] [--again] [--at-once NUMBER] [--name PATTERN] [FILE …]
 //
-// With `--again`, files that measure time run a second time after a failure, one after another, while no other test
-// runs. CI uses it: on a machine that other programs use, such a test may fail without a fault. Every other failure is
-// final, because a rare failure is often a race.
+// With `--again`, files that measure time or wait for a browser run a second time after a failure, one after another,
+// while no other test runs. CI uses it: on a machine that other programs use, such a test may fail without a fault.
+// Every other failure is final, because a rare failure is often a race.
 //
 // `--processes` runs the files that start processes (the command, a PostgreSQL, killed processes). They take as long as
 // all others together.
 //
 // `--nightly` runs the files `*.nightly.test.ts`, and no other option does: tests that repeat a promise of a quick test
 // many times, with large data or at random points.
-
-const processes = 4;
 
 // A test has no time limit, because a busy machine can make any test slow. If no test of the run ends for this time,
 // one of them hangs. On an idle machine, each test takes at most a minute.
@@ -44,9 +42,12 @@ const { values, positionals } = parseArgs({
     served: { type: "boolean", default: false },
     nightly: { type: "boolean", default: false },
     again: { type: "boolean", default: false },
+    "at-once": { type: "string", default: "4" },
   },
   allowPositionals: true,
 });
+/** The number of processes that run at the same time. */
+const processes = Number(values["at-once"]);
 const named = positionals.length > 0 ? positionals : ["src/**/*.test.ts", "tests/**/*.test.ts"];
 const files = globSync(named)
   .filter((file) => positionals.length > 0 || isAsked(file))
