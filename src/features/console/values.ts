@@ -47,10 +47,10 @@ export function nameChoice({ kind }: Field, value: unknown): string {
 }
 
 function groupDigits(text: string): string {
-  return text.replace(
-    /^(-?)(\d{4,})/,
-    (_, sign: string, digits: string) => sign + digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ","),
-  );
+  return text.replace(/^(-?)(\d{4,})/, (_, sign: string, digits: string) => {
+    const first = digits.length % 3 || 3;
+    return sign + [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(",");
+  });
 }
 
 function showWord(tone: string | null, word: string): Markup {

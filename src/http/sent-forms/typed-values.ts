@@ -163,12 +163,22 @@ function readText(name: string, field: Field, text: string, issues: Issue[]): un
       return text.trim();
     case "text":
       // The input of a text with one line may wrap it.
-      return isOneLine(field) ? text.replaceAll(/\s*\n\s*/g, " ") : text;
+      return isOneLine(field) ? joinLines(text) : text;
   }
 }
 
-function isOneLine({ options }: Field): boolean {
-  return "multiline" in options && options.multiline !== true;
+/** Returns the lines of a text as one line. A pattern for the white space around line breaks would be quadratic. */
+function joinLines(text: string): string {
+  const lines = text.split("\n");
+  if (lines.length === 1) return text;
+  const [first, last] = [lines[0]!.trimEnd(), lines.at(-1)!.trimStart()];
+  const between = lines.slice(1, -1).flatMap((line) => line.trim() || []);
+  return [first, ...between, last].join(" ");
+}
+
+/** A kind of your own may accept line breaks, so it gets the text as it was typed. */
+function isOneLine({ kind }: Field): boolean {
+  return kind.rule?.["multiline"] === false;
 }
 
 function readInteger(text: string): number | string {

@@ -1,3 +1,4 @@
+import { composed } from "../../../core/crypto/composed.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 
 /** The field of a code. Pasted codes may end with a line break. */
@@ -9,5 +10,7 @@ export const codeField = (description: string) =>
  * format characters and dashes. All kinds of codes use it.
  */
 export function normalizeCode(code: string): string {
-  return code.normalize("NFKC").replaceAll(/[\p{White_Space}\p{Cf}\p{Dash}]/gu, "");
+  return composed(code)
+    .normalize("NFKC")
+    .replaceAll(/[\p{White_Space}\p{Cf}\p{Dash}]/gu, "");
 }
