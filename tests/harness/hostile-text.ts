@@ -110,3 +110,11 @@ function isWithin(work: () => void, milliseconds: number, tries = 3): boolean {
   }
   return least <= milliseconds;
 }
+
+/** Removes all matches of a global pattern from the text. Tests the text once with any other pattern. */
+export function usePattern(regex: RegExp, text: string): void {
+  regex.lastIndex = 0;
+  if (regex.global) text.replace(regex, "");
+  else regex.test(text);
+  regex.lastIndex = 0;
+}
