@@ -62,7 +62,7 @@ test("compiles the TypeScript of every page", { skip: typescript.length === 0 &&
 
 for (const block of typescript.filter(({ info }) => info === "ts run")) {
   test(`runs the program at ${block.page}:${block.line}`, async () => {
-    await run(process.execPath, ["--import", fromSource, resolveFile(block)], { cwd: scratch, timeout: 20_000 });
+    await run(process.execPath, ["--import", fromSource, resolveFile(block)], { cwd: scratch, timeout: 120_000 });
   });
 }
 

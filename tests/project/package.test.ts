@@ -89,7 +89,7 @@ test("allows TypeScript to emit declaration files for exported resources, mounts
 });
 
 test("serves a resource behind a custom scheme from the packed package", async () => {
-  await run(process.execPath, ["consumer.ts"], { cwd: project, timeout: 20_000 });
+  await run(process.execPath, ["consumer.ts"], { cwd: project, timeout: 120_000 });
 });
 
 test("packs the files that the package needs to run, and no tests", () => {
