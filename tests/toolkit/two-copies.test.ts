@@ -37,6 +37,10 @@ const others = {
 const { accounts, anyone, createService, defineEndpoint, defineFeature, defineResource, mount, text } = latchkey;
 const book = defineResource({ name: "book", fields: { title: text({ maxLength: 5 }) } });
 const theirBook = other.defineResource({ name: "book", fields: { title: other.text({ maxLength: 5 }) } });
+const theirMembership = other.defineResource({
+  name: "membership",
+  fields: { user_id: other.reference("users"), book_id: other.reference(theirBook) },
+});
 const key = "a secret of more than 32 characters";
 const secret = new latchkey.Secret(key);
 const people = accounts();
@@ -107,6 +111,12 @@ const declarations: Readonly<Record<string, () => Partial<latchkey.ServiceOption
     mounts: [mount(book, { permission: latchkey.anyOf(latchkey.administrator, other.owner("id")) })],
   }),
   "a permission that is negated": () => ({ mounts: [mount(book, { permission: latchkey.not(other.anyone) })] }),
+  "the memberships of memberOf": () => ({
+    mounts: [mount(book, { permission: auth.memberOf(theirMembership, { on: "id" }) })],
+  }),
+  "the memberships of sharesGroup": () => ({
+    features: [accounts({ permissions: { list: auth.sharesGroup(theirMembership) } })],
+  }),
   "an endpoint": () => ({ endpoints: [other.defineEndpoint({ method: "GET", path: "/x", access: anyone, handle })] }),
   "a problem of an endpoint": () => ({
     endpoints: [

@@ -3,6 +3,12 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "The check narrows a type. The members behind it have the same value without it.",
     [
+      'src/features/auth/teams/member-of.ts memberOf: !("user" in read) || mistakes.length > 0 => mistakes.length > 0',
+      'src/features/auth/teams/member-of.ts memberOf: typeof each !== "string" => true',
+      'src/store/sqlite/reads/semi-joins.ts isFew: "column" in narrowing && covers(collection, narrowing.column, used) => covers(collection, narrowing.column, used)',
+      'src/store/sqlite/reads/semi-joins.ts listColumns: "column" in where => true',
+      'src/store/sqlite/reads/semi-joins.ts isConstant: word === "all" && "all" in where => word === "all"',
+      'src/store/sqlite/reads/semi-joins.ts isConstant: word === "any" && "any" in where => word === "any"',
       'src/http/mount/seen-by.ts isOwnRequest: only !== null && "operator" in only => only !== null',
       'src/http/declarations/action.ts contradictions: typeof answer === "string" => false',
       'src/resource/draft.ts issuesTogether: !("hiddenField" in alone) && alone.length > 0 => alone.length > 0',
@@ -17,6 +23,10 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       "src/store/sql/writes/refusals.ts findRefusal: broken.columns === undefined => false",
       "src/store/sqlite/writes/conflicts.ts takenBy: set === undefined => false",
     ],
+  ],
+  [
+    "A condition with one part means the same as the part.",
+    ["src/features/auth/teams/member-of.ts memberOf: conditions.length === 0 => false"],
   ],
   [
     "It saves a look at the rules: the view of a mount without rules is the mount itself.",

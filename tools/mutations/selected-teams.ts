@@ -17,6 +17,7 @@ const members: Selected = {
     "tests/teams/shares-group.test.ts",
     "tests/teams/two-services.test.ts",
     "tests/resources/wrong-values.test.ts",
+    "tests/toolkit/two-copies.test.ts",
   ],
   files: {
     "src/features/auth/teams/member-of.ts": "all",
@@ -90,16 +91,15 @@ const invitations: Selected = {
   },
 };
 
-/** The conditions of lists by other rows (`among`), as SQLite plans them and as both databases compile them. */
+/** The conditions of lists by other rows (`among`), as both databases compile them. */
 const among: Selected = {
   tests: [
     "src/store/served.test.ts",
-    "src/store/sqlite/sqlite.test.ts",
-    "src/store/sqlite/reads/long-reads.test.ts",
+    "src/store/sqlite/reads/semi-joins.test.ts",
     "tests/existing/semi-joins.test.ts",
     "tests/lists/semi-joins-model.test.ts",
+    "tests/resources/wrong-values.test.ts",
     "tests/teams/existing-teams.test.ts",
-    "tests/teams/member-of.test.ts",
   ],
   files: {
     "src/store/inner-collections.ts": "all",
@@ -119,8 +119,13 @@ const among: Selected = {
       compileValues: true,
       requireKeyLike: true,
     },
-    "src/store/sqlite/reads/semi-joins.ts": "all",
   },
+};
+
+/** The conditions that choose how SQLite reads a list by other rows. */
+const amongOnSQLite: Selected = {
+  tests: ["src/store/sqlite/reads/semi-joins.test.ts"],
+  files: { "src/store/sqlite/reads/semi-joins.ts": "all" },
 };
 
 /** The conditions of lists by other rows that only PostgreSQL has. */
@@ -143,5 +148,6 @@ export const selectedOfTeams: Readonly<Record<string, Selected>> = {
   founders,
   invitations,
   among,
+  amongOnSQLite,
   amongOnPostgres,
 };
