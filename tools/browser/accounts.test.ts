@@ -1,8 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Browser, Page, Response } from "playwright-core";
-import { startBrowser } from "./browser.ts";
+import type { Browser, Page, Response, Route } from "playwright-core";
+import { collectComplaints, startBrowser } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
+
+/** Waits until the import says that it is done. Throws what the page and the browser say instead. */
+async function waitForImport(page: Page, complaints: readonly string[]): Promise<void> {
+  const said = page.locator("#imported");
+  try {
+    await said.filter({ hasText: "Done." }).waitFor();
+  } catch (error) {
+    const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
+    const notes = { said: await said.innerText(), at: page.url(), scripts, complaints };
+    throw new Error(`The import is not done: ${JSON.stringify(notes)}`, { cause: error });
+  }
+}
 
 let browser: Browser;
 let service: ObservedService;
@@ -33,6 +45,7 @@ async function save(page: Page): Promise<void> {
 
 test("creates users by a form and from a file, sets a one-time password, and promotes and deactivates users", async () => {
   const page = await openAs("admin", service.password, "/users?form=new");
+  const complaints = collectComplaints(page);
   await page.getByLabel("Name", { exact: true }).fill("Ann");
   await page.getByLabel("E-mail", { exact: true }).fill("ann@example.com");
   await page.getByRole("button", { name: "Add user" }).click();
@@ -45,7 +58,7 @@ test("creates users by a form and from a file, sets a one-time password, and pro
     await page.getByLabel("File").setInputFiles({ name: "users.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
     for (let times = 0; times < 2; times++) {
       await page.getByRole("button", { name: "Bring them in" }).click();
-      await page.locator("#imported", { hasText: "Done." }).waitFor();
+      await waitForImport(page, complaints);
       assert.match(await page.locator("#imported").innerText(), said);
     }
   };
@@ -95,6 +108,22 @@ test("creates users by a form and from a file, sets a one-time password, and pro
   await page.locator(".tag", { hasText: "not active" }).waitFor();
   await ann.goto(`${service.address}/users/2/account`);
   await ann.getByRole("button", { name: "Log in" }).waitFor();
+});
+
+test("shows the button of an import once its script is there, because it would send the form itself before", async () => {
+  const page = await openAs("admin", service.password, "/users?form=new");
+  const button = page.getByRole("button", { name: "Bring them in" });
+  const asked = Promise.withResolvers<Route>();
+  await page.route(/\/import\./, (route) => asked.resolve(route));
+
+  await page.getByText("Bring users from a file").click();
+  const route = await asked.promise;
+  const before = await button.count();
+  await route.continue();
+  await button.waitFor();
+
+  assert.equal(before, 0);
+  await page.context().close();
 });
 
 test("creates a key and shows it once, revokes it, and ends the other logins", async () => {
@@ -160,6 +189,16 @@ test("lets the second of two editors of an account choose a value, and keeps the
   await page.getByRole("button", { name: "Save e-mail" }).click();
   await page.getByRole("alert").first().waitFor();
   assert.equal(await page.getByLabel("New e-mail").inputValue(), "no mailbox");
+  await page.getByRole("link", { name: "Do not change it" }).click();
+  await page.getByRole("heading", { name: "The account of gustav" }).waitFor();
+  assert.equal(await name.inputValue(), "Typed and not sent");
+  assert.equal(await key.inputValue(), "not made yet");
+  assert.equal(await page.locator("#password-password").inputValue(), "amber");
+  assert.equal(await page.locator("#email-email").inputValue(), "gus@example.com");
+  await page.getByText("Change e-mail").click();
+  await page.locator("#email-email").fill("no mailbox");
+  await page.getByRole("button", { name: "Save e-mail" }).click();
+  await page.getByRole("alert").first().waitFor();
   await page.getByLabel("New e-mail").fill("gustav@example.com");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { name: "The account of gustav" }).waitFor();

@@ -33,14 +33,20 @@ export async function openPage(
   address: string,
 ): Promise<{ readonly page: Page; readonly complaints: string[] }> {
   const page = await context.newPage();
+  const complaints = collectComplaints(page);
+  await page.goto(address);
+  return { page, complaints };
+}
+
+/** Collects all complaints of the browser about a page, from now on. */
+export function collectComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
-  await page.goto(address);
-  return { page, complaints };
+  return complaints;
 }
 
 /** Turns on the keys of pages, which are off until a user wants them. Uses the keyboard only. */

@@ -74,6 +74,17 @@ const adopt = (zone) => {
   sent.value = moment.resolvedOptions().timeZone;
 };
 
+/* A filter by time. Without the script, it is typed as a program writes it. */
+const asTime = (input) => {
+  const then = Date.parse(input.value);
+  const local = then && new Date(then - new Date(then).getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+  Object.assign(input, { type: "datetime-local", step: "any", value: then ? local.replace(/:00$/, "") : "" });
+  input.form.addEventListener("formdata", ({ formData }) => {
+    const typed = Date.parse(input.value);
+    formData.set(input.name, typed ? new Date(typed).toISOString() : "");
+  });
+};
+
 /* Tables that look like cards on a phone stay tables for a screen reader. */
 const roles = {
   "": "table",
@@ -200,10 +211,22 @@ const findable = (select) => {
   chosen();
 };
 
+/* The script of a fold is loaded when the fold is opened. Its buttons do nothing before, so they appear after it. */
+const loads = {};
+const load = async (fold) => {
+  const { script } = fold.dataset;
+  loads[script] ??= new Promise((resolve) => {
+    document.head.append(Object.assign(make("script", { src: script }), { onload: resolve }));
+  });
+  await loads[script];
+  for (const element of all("[data-loaded]", fold)) element.hidden = false;
+};
+
 /** Prepares a page once, and each part that replaces a part of it. */
 const furnish = (within) => {
   for (const time of all("time[datetime]:not([title])", within)) rewrite(time);
   for (const zone of all("[data-zone]", within)) adopt(zone);
+  for (const input of all("[data-time]", within)) asTime(input);
   for (const table of all("table.cards", within))
     for (const [query, role] of Object.entries(roles))
       for (const each of query ? all(query, table) : [table]) each.setAttribute("role", role);
@@ -214,11 +237,8 @@ const furnish = (within) => {
     if (state) fold.open = state === "open";
     fold.ontoggle = () => keep.set(fold.dataset.keep, fold.open ? "open" : "folded");
   }
-  // The script of a fold is loaded when the fold is opened.
   for (const fold of all("details[data-script]", within))
-    fold.addEventListener("toggle", () => document.head.append(make("script", { src: fold.dataset.script })), {
-      once: true,
-    });
+    fold.addEventListener("toggle", () => void load(fold), { once: true });
   for (const element of all("[data-js]", within)) element.hidden = false;
   for (const link of all("[data-login]", within)) showIdentity(link).catch(() => undefined);
   const on = one("#keys-on", within);

@@ -187,7 +187,9 @@ const sendPaused = () => {
    that contains it. */
 const waiting = new Map();
 const placeOf = (form) =>
-  [form.dataset.raw, form.dataset.method ?? "import", form.dataset.path, form.ariaLabel].join(" ");
+  [form.dataset.raw, form.dataset.method ?? "import", form.dataset.path, form.ariaLabel, one("[id]", form)?.id].join(
+    " ",
+  );
 const isTyped = (form) =>
   one("[data-several][data-again]", form) || all("input:not([type=hidden]), select, textarea", form).some(isChanged);
 const replace = (page, sent) => {
@@ -287,7 +289,8 @@ document.addEventListener("click", (event) => {
   const back = target.closest('a[href=""], a[data-back]');
   if (back && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
-    void go(back.href, back.closest("form"));
+    // The link below a card leaves its form, and drops what was typed there alone.
+    void go(back.href, back.closest("form") ?? (back.closest("footer") && one("main form[data-path]")));
   }
   const button = target.closest("button");
   if (button?.matches("[data-close]")) button.closest("details").open = false;

@@ -137,4 +137,3 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   void bringIn(event.target);
 });
-for (const element of all("form[data-import] [data-js]")) element.hidden = false;

@@ -15,7 +15,7 @@ export function writeImport(site: Site, view: View, offer: Offer, many: string):
     <div class="field"><label for="import-file">File</label>
       <p class="hint" id="import-rule">CSV with the names of the fields in its first line, or JSON: an array, or one object a line. Each one is added by itself, and those that are refused are named with their line. Correct them and send the file again from this page: nothing is added twice.</p>
       <input id="import-file" type="file" accept=".csv,.json,.jsonl,.ndjson" required aria-describedby="import-rule"></div>
-    <div class="row" data-js hidden><button class="btn main">Bring them in</button></div>
+    <div class="row" data-loaded hidden><button class="btn main">Bring them in</button></div>
     <pre id="imported" tabindex="0" role="group" aria-live="polite" aria-label="Result of the import"></pre>
     <noscript><p class="dim">This needs JavaScript.</p></noscript>
   </form>

@@ -6,13 +6,16 @@ import { drawCardHead } from "../forms/card-parts.ts";
 import { writeForm, type FieldWords, type FormParts } from "../forms/form.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
+import { USERS_PATH } from "../login-methods.ts";
 import { resolveAddress, type Drawn } from "../site.ts";
 import { accountWords, keyWords, proofWords } from "./account-words.ts";
 
+const OWN_TITLE = "Change your account";
+
 /** The forms of the account page, by the declared path that receives them. */
 const forms: Readonly<Record<string, readonly [title: string, words: FieldWords, does: string]>> = {
-  "/users/{id}": ["Change your account", accountWords, "Save"],
-  [ACCOUNT_PATH]: ["Change your account", accountWords, "Save"],
+  "/users/{id}": [OWN_TITLE, accountWords, "Save"],
+  [ACCOUNT_PATH]: [OWN_TITLE, accountWords, "Save"],
   "/users/{id}/factors": ["Confirm that it is you", proofWords, "Go on"],
   "/users/{id}/identities": ["Connect a company login", proofWords, "Go on"],
   "/users/{id}/keys": ["Make a key", keyWords, "Make a key"],
@@ -20,9 +23,10 @@ const forms: Readonly<Record<string, readonly [title: string, words: FieldWords,
 };
 
 /** Draws a refused form of the account page again, with everything that was typed. Returns null for any other form. */
-export function drawAccountAgain(view: View, form: Omit<FormParts, "does">): Drawn | null {
-  const [title, words, does] = forms[view.place?.path ?? ""] ?? [];
-  if (title === undefined || words === undefined || does === undefined || !isOfAccountPage(view)) return null;
+export async function drawAccountAgain(view: View, form: Omit<FormParts, "does">): Promise<Drawn | null> {
+  const [named, words, does] = forms[view.place?.path ?? ""] ?? [];
+  if (named === undefined || words === undefined || does === undefined || !isOfAccountPage(view)) return null;
+  const title = named === OWN_TITLE ? await nameAccount(view) : named;
   const { values: sent = {}, again = [], mistakes = [], offer } = form;
   const isWrong = (name: string): boolean => mistakes.some(({ pointer }) => pointer === `/${name}`);
   const names = collectInputs(offer).map(({ name }) => name);
@@ -36,8 +40,16 @@ export function drawAccountAgain(view: View, form: Omit<FormParts, "does">): Dra
   const main = html`${drawCardHead(title, "Nothing was saved yet. What you typed is still here.")}
 <div class="note bad" role="alert" tabindex="-1"><p>${reason ?? (inFields.length === 1 ? inFields[0]!.detail : `${inFields.length} things to correct.`)}</p></div>
 ${writeForm({ ...form, ...next, only, words, does, looks: "main wide", more: html`${others}` })}`;
-  const foot = html`<p><a href="${account}">Do not change it</a></p>`;
+  const foot = html`<p><a href="${account}" data-back>Do not change it</a></p>`;
   return { title, main, card: { foot, scripts: ["script", "forms"] } };
+}
+
+/** Returns the title for a change of an account, which names a user other than the caller. */
+async function nameAccount(view: View): Promise<string> {
+  const id = Number(view.place?.params["id"]);
+  if (id === view.identity?.id) return OWN_TITLE;
+  const name = (await view.values(USERS_PATH, [id], "name"))?.get(id);
+  return typeof name === "string" && name !== "" ? `Change the account of ${name}` : "Change this account";
 }
 
 /** The members of a body that no person types. */

@@ -77,7 +77,7 @@ function describePurpose({ basePath }: View, { method, path }: Pick<Carried, "me
 }
 
 function turnBack(next: string): Markup {
-  return html`<p><a href="${next}">Do not change it</a></p>`;
+  return html`<p><a href="${next}" data-back>Do not change it</a></p>`;
 }
 
 /** Returns the sent form as text, without passwords. Returns null if it is too long. */

@@ -152,7 +152,7 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
     does: "Send again",
     isPlain: call.header("content-type")?.startsWith(formType) === true,
   };
-  const ofAccount = drawAccountAgain(view, form);
+  const ofAccount = await drawAccountAgain(view, form);
   if (ofAccount !== null) return ofAccount;
   const ofResource = await drawFormAgain(site, view, document);
   if (ofResource !== null) return ofResource;
