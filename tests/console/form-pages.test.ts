@@ -22,6 +22,7 @@ import {
 import { date } from "../../src/door/resources.ts";
 import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 import { formsOf } from "../harness/page-forms.ts";
+import { serve } from "../harness/serve.ts";
 
 // Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
 
@@ -241,4 +242,32 @@ test("keeps everything that was typed into a refused form, and offers the record
   assert.match(form, /name="remind_at\.zone" value="Europe\/Berlin"/);
   assert.match(form, /<p class="wrong" id="field-assignee_id-wrong">Choose one of those whose name fits/);
   assert.match(form, /<option value=""><\/option><option value="60" selected>Member 60<\/option><\/select>/);
+});
+
+test("explains the fields of a user in words for people", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const get = (path: string) => api.get(path, { ...api.admin, accept: "text/html" });
+
+  const forms = [await get("/users?form=new"), await get(`/users/${ann.id}?form=edit`)];
+
+  for (const { status, text: shown } of forms) {
+    assert.equal(status, 200);
+    const main = shown.slice(shown.indexOf("<main"), shown.indexOf("</main>"));
+    assert.match(main, /For logging in\. Without one, the e-mail is used\./);
+    assert.doesNotMatch(main, /regard to case|display name|`true`|[Rr]evoke|Default:|API token/);
+  }
+});
+
+test("names the user whose account an administrator changes, on the page of a mistake", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const headers = { ...api.admin, accept: "text/html", referer: `http://localhost/users/${ann.id}/account` };
+
+  const own = await api.ask("PATCH", "/users/1", { body: { email: "no mailbox" }, headers });
+  const refused = await api.ask("PATCH", `/users/${ann.id}`, { body: { email: "no mailbox" }, headers });
+
+  assert.deepEqual([own.status, refused.status], [400, 400]);
+  assert.match(own.text, /<h1 tabindex="-1">Change your account<\/h1>/);
+  assert.match(refused.text, /<h1 tabindex="-1">Change the account of Ann<\/h1>/);
 });

@@ -76,7 +76,7 @@ export type RowsDecision = "allow" | "deny" | { readonly only: Narrowing };
  */
 export interface Permission<C extends string = never, U extends string = string extends C ? string : never> {
   readonly name: string;
-  /** Says in a few words whom the permission allows, for `permissions.lock`. Default: the name. */
+  /** Its condition in a few words, such as "it is a weekday", for `permissions.lock` and for pages. Default: the name. */
   readonly description?: string;
   /**
    * The actions for which the permission may answer with rows. Default: none. Only mounted resources can apply rows. If

@@ -2,6 +2,7 @@ import { factsOf } from "../../../access/permission/facts.ts";
 import type { Permission } from "../../../access/permission/permission.ts";
 import type { Identity } from "../../../core/identity.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
+import { describeCondition } from "./reasons.ts";
 
 type SomePermission = Permission<string>;
 
@@ -24,7 +25,8 @@ export function describeAccess({ permissions }: Mount, identity: Identity | null
   const { update, replace } = permissions;
   if ([update, replace].some((each) => each !== undefined && isAlwaysAllowed(each, identity))) verbs.push("change");
   const words = verbs.length < 2 ? verbs.join("") : `${verbs.slice(0, -1).join(", ")} and ${verbs.at(-1)!}`;
-  return `You may ${words} them.`;
+  const condition = list === undefined ? null : describeCondition(list);
+  return `You may ${words} them${condition === null ? "" : `, because ${condition}`}.`;
 }
 
 /** Says which records a permission shows. Returns null if it shows all of them, or if only its code knows. */

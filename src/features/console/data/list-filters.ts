@@ -7,7 +7,7 @@ import { readParameters, withParameters } from "../addresses.ts";
 import { loadOptions } from "../forms/options.ts";
 import { labelsOf } from "../labels.ts";
 import { nameMany, referredBy, type Drawing, type Site } from "../site.ts";
-import { dayText, nameChoice } from "../values.ts";
+import { dayText, nameChoice, timeText } from "../values.ts";
 
 /** The words in front of a value, for the operators that a control has. */
 const relations: Readonly<Partial<Record<Operator, string>>> = {
@@ -121,8 +121,7 @@ function drawWordsFilter(view: View, { name, label, field, words, operators }: W
 /** Returns the operators that get a control. A form with each of them would be too long. */
 function chooseOperators({ kind }: Field, operators: Operators): Operators {
   const { type } = kind.column;
-  // A time needs its zone, which a control cannot send.
-  if (type === "date-time" || type === "json") return [];
+  if (type === "json") return [];
   if (type !== "text") {
     const range = operators.filter((each) => ["gte", "lte"].includes(each));
     return range.length > 0 ? range : operators.filter((each) => ["eq", "gt", "lt"].includes(each));
@@ -141,8 +140,10 @@ interface ValueFilter {
 function drawValueFilter(view: View, { name, label, field, operator }: ValueFilter): Markup {
   const id = `filter-${name}-${operator}`;
   const { type } = field.kind.column;
-  const words = (type === "date" ? ofTime : relations)[operator] ?? "";
+  const words = (type === "date" || type === "date-time" ? ofTime : relations)[operator] ?? "";
   const [value = ""] = findFilter(view, name, operator);
+  if (type === "date-time")
+    return html`<div class="field"><label for="${id}">${label} ${words}</label><p class="hint" id="${id}-hint">In the time of <span data-zone>UTC</span>.</p><input id="${id}" name="${parameterOf(name, operator)}" value="${value}" data-time placeholder="2026-01-31T09:30:00Z" aria-describedby="${id}-hint" autocomplete="off"></div>`;
   const kind = type === "date" ? html` type="date"` : type === "text" ? html` dir="auto"` : html` inputmode="decimal"`;
   return html`<div class="field"><label for="${id}">${label} ${words}</label><input id="${id}" name="${parameterOf(name, operator)}" value="${value}"${kind} autocomplete="off"></div>`;
 }
@@ -229,6 +230,7 @@ function nameFilterValue(field: Field | null, value: string): string {
   const { column, tone } = field.kind;
   if (column.type === "boolean") return value === "true" ? "yes" : "no";
   if (column.type === "date") return dayText(value);
+  if (column.type === "date-time") return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? timeText(value) : value;
   return tone === undefined ? value : withSmallLetter(nameChoice(field, value));
 }
 

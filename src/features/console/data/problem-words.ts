@@ -12,6 +12,7 @@ import { askedPath, splitPath } from "../paths.ts";
 import { readBodyValue } from "../replies.ts";
 import { nameInSentence, nameMany, resolveAddress, type Drawn, type Site } from "../site.ts";
 import { listsOf, type InnerList } from "./nested-lists.ts";
+import { describeCondition } from "./reasons.ts";
 import { nameOfRecord } from "./record-name.ts";
 
 // The problems that people meet with data: what happened, and where to go.
@@ -31,7 +32,9 @@ export async function drawForbidden(site: Site, view: View, { detail }: ProblemD
   const title = who === null ? "This is not yours to open" : `This is for ${who}`;
   const caller = await nameCaller(view);
   const you = caller === null ? "" : html`You are <bdi>${caller}</bdi>. `;
-  const why = who === null ? detail : `Only ${who} may do this.`;
+  const condition = findCondition(site, view);
+  const asked = condition === null ? detail : `You may do this only if ${condition}.`;
+  const why = who === null ? asked : `Only ${who} may do this.`;
   const up = await findAbove(site, view);
   const login = hasLoginMethods(site.facts())
     ? html`<a class="btn" href="${resolveAddress(view, site.pages.login)}">Log in as someone else</a>`
@@ -136,15 +139,24 @@ async function nameCaller(view: View): Promise<string | null> {
  * Returns the roles that may do what was asked, as words: `treasurers or administrators`. Null if it is not about
  * roles.
  */
-function findAllowed(site: Site, { place }: View): string | null {
-  if (place?.resource === null || place === null) return null;
-  const { path } = place.resource;
-  const mount = site.facts().mounts.find(({ resource }) => resource.path === path);
-  const permission = place.action === "call" ? undefined : mount?.permissions[place.action];
+function findAllowed(site: Site, view: View): string | null {
+  const permission = findPermission(site, view);
   const roles = permission === undefined ? null : findRoles(permission);
   if (roles === null || roles.length === 0) return null;
   const words = roles.map((role) => (role === "admin" ? "administrators" : `${formatTitle(role).toLowerCase()}s`));
   return words.length < 2 ? words[0]! : `${words.slice(0, -1).join(", ")} or ${words.at(-1)!}`;
+}
+
+/** Returns the declared condition of the permission that refused the caller. */
+function findCondition(site: Site, view: View): string | null {
+  const permission = findPermission(site, view);
+  return permission === undefined ? null : describeCondition(permission);
+}
+
+function findPermission(site: Site, { place }: View): Permission<string> | undefined {
+  if (place === null || place.resource === null || place.action === "call") return undefined;
+  const { path } = place.resource;
+  return site.facts().mounts.find(({ resource }) => resource.path === path)?.permissions[place.action];
 }
 
 function findRoles(permission: Permission<string>): readonly string[] | null {

@@ -1,5 +1,4 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer } from "../../../http/request/view.ts";
 import { caller, type Field } from "../../../resource/declaration/field.ts";
 import { findLabelField, formatTitle, nameField } from "../../../resource/record-labels.ts";
 import type { Resource } from "../../../resource/resource.ts";
@@ -11,6 +10,7 @@ import { goingNote } from "../parts.ts";
 import { offersBelow } from "../paths.ts";
 import { nameInSentence, recordAddress, resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { showValue } from "../values.ts";
+import { drawMay } from "./may-words.ts";
 import { drawNested } from "./nested-lists.ts";
 import { nameOfRecord } from "./record-name.ts";
 
@@ -23,7 +23,7 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: R
   const parts = sortFields(resource, record);
   const isEditable = offers.some(({ action, name: own }) => own === null && action === findChange(site, resource));
   const edit = html`<a class="btn main" href="${resolveAddress(view, path)}?form=edit" data-key="e">Edit</a>`;
-  const buttons = html`${isEditable ? edit : ""}${actionButtons(drawing)}${drawDeletion(drawing, name)}`;
+  const buttons = html`${isEditable ? edit : ""}${actionButtons(drawing, name)}${drawDeletion(drawing, name)}`;
   const details = parts.shown.length === 0 ? "" : drawDetails(drawing, resource, record, parts.shown);
   const main = html`<div class="head">
   <div><h1 dir="auto">${name}</h1>${drawMeta(drawing, resource, record)}</div>
@@ -38,7 +38,7 @@ ${await drawNested(drawing, resource, record, name)}
 ${await drawBelow(drawing, resource)}
 </div>
 <aside class="side" aria-label="About this ${nameInSentence(resource)}"><dl class="kv">
-${await drawOrigin(drawing, resource, record, parts.made)}${drawMay(drawing, offers)}
+${await drawOrigin(drawing, resource, record, parts.made)}${drawMay(drawing, resource)}
 </dl></aside>
 </div>`;
   return { title: name, main };
@@ -155,17 +155,4 @@ async function nameUser({ view }: Pick<Drawing, "site" | "view">, id: unknown): 
   const name = (await view.values(USERS_PATH, [id], "name"))?.get(id);
   const at = recordAddress(view, USERS_PATH, id);
   return typeof name === "string" && at !== null ? html`<a href="${at}" dir="auto">${name}</a>` : "Somebody else";
-}
-
-const verbs: Readonly<Record<string, string>> = { read: "read", update: "change", replace: "change", delete: "delete" };
-
-/** Says what the caller may do with the record. */
-function drawMay({ view }: Drawing, offers: readonly Offer[]): Markup {
-  const own = offers.filter(({ name }) => name === null).flatMap(({ action }) => verbs[action] ?? []);
-  const actions = offers.flatMap(({ name }) => (name === null ? [] : [formatTitle(name).toLowerCase()]));
-  const all = [...new Set(own)];
-  const list = all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)!}`;
-  const also = actions.length === 0 ? "" : `, and use: ${actions.join(", ")}`;
-  const why = view.identity?.role === "admin" && all.length > 1 ? ", as an administrator" : "";
-  return html`<div><dt>You may</dt><dd>${list === "" ? "see" : list} it${also}${why}.</dd></div>`;
 }

@@ -9,14 +9,25 @@ import { writeSentForm } from "./sent-form.ts";
 
 // The actions of a resource: a button if an action needs no input, otherwise a form.
 
-/** Writes the actions that need only a click. */
-export function actionButtons({ view, offers, tag }: Drawing): readonly Markup[] {
+/**
+ * Writes the actions that need no input. One that changes something asks first, because only its author knows whether
+ * it can be taken back. `of` is the name of the record.
+ */
+export function actionButtons({ view, offers, tag }: Drawing, of?: string): readonly Markup[] {
   return pickActions(offers)
     .filter((offer) => collectInputs(offer).length === 0)
     .map((offer) => {
       const words = formatTitle(offer.name!);
       if (offer.method === "GET") return html`<a class="btn" href="${resolveAddress(view, offer.path)}">${words}</a>`;
-      return writeSentForm({ view, offer, tag, classes: "", content: html`<button class="btn">${words}</button>` });
+      const id = `do-${offer.name}`;
+      const content = html`<button class="btn main">${words}</button>
+<button class="btn" type="button" popovertarget="${id}" popovertargetaction="hide">Not now</button>`;
+      return html`<button class="btn" type="button" popovertarget="${id}">${words}</button>
+<div class="pop" id="${id}" popover role="dialog" aria-labelledby="${id}-title">
+  <h2 id="${id}-title">${words}${of === undefined ? "" : html` <bdi>${of}</bdi>`}?</h2>
+  ${offer.description === null ? "" : html`<p>${offer.description}</p>`}
+  ${writeSentForm({ view, offer, tag, classes: "row", content })}
+</div>`;
     });
 }
 
