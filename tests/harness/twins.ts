@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { Answered } from "./serve.ts";
 
 /**
- * Compares the answers of two services to the same request. Some values cannot be equal: request ids are left out, and
- * tags, tokens and cookies of one service have to be twins of those of the other: always in the same places.
+ * Compares the answers of two services to the same request. Some values cannot be equal: request ids and the last uses
+ * of credentials are left out, and tags, tokens and cookies of one service have to be twins of those of the other: always in the same places.
  */
 export class Twins {
   readonly #twins = [new Map<string, string>(), new Map<string, string>()] as const;
@@ -68,6 +68,9 @@ const REQUEST_IDS = [
   /X-Request-Id<\/dt><dd><code>([\w-]+)/,
 ];
 
+/** A credential is used before its use is stored, so one service may store it later. */
+const LAST_USE = /(?<=last_used_at(?:"?: ?"|>))[^"<]+/g;
+
 /** Returns an answer as text without its opaque values, and these values. */
 function split({ status, headers, text }: Answered): { readonly text: string; readonly opaque: readonly string[] } {
   const fields = [...headers].filter(([name]) => !UNLIKE.has(name));
@@ -76,6 +79,7 @@ function split({ status, headers, text }: Answered): { readonly text: string; re
   for (const id of [headers.get("x-request-id"), ...REQUEST_IDS.map((each) => each.exec(text)?.[1])])
     if (typeof id === "string") whole = whole.replaceAll(id, "");
   whole = whole.replace(/\beyJ[\w-]+\.([\w-]+)\.[\w-]+/g, (_, claims: string) => showClaims(claims));
+  whole = whole.replace(LAST_USE, "");
   for (const each of OPAQUE) whole = whole.replace(each, (value) => (opaque.push(value), ""));
   return { text: whole, opaque };
 }
