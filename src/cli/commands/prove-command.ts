@@ -24,12 +24,8 @@ export function addProveCommand(program: Command): void {
         const { checkLock, writeLock } = await import("../prove/lock/lock.ts");
         return check ? checkLock(process.cwd(), flags) : writeLock(process.cwd(), flags);
       }
-      const [{ loadConfigFile }, { proveConfigured }] = await Promise.all([
-        import("../../service/settings/config-file/config-file.ts"),
-        import("../prove/prove.ts"),
-      ]);
-      const config = (await loadConfigFile(process.cwd())) ?? {};
-      process.exitCode = await proveConfigured(process.env, config, {
+      const { proveFolder } = await import("../prove/prove.ts");
+      process.exitCode = await proveFolder(process.cwd(), process.env, {
         ...flags,
         ...(serve === undefined ? {} : { serve: parsePort(serve) }),
       });

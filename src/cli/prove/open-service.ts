@@ -1,13 +1,17 @@
 import type { People } from "../../door/auth.ts";
+import type { Service } from "../../door/index.ts";
+import { DeclarationError } from "../../door/resources.ts";
+import { describeThrown } from "../../proof/asking/fault.ts";
 import { watchStore } from "../../proof/content/watched-store.ts";
 import { actorSchemes } from "../../proof/world/callers.ts";
 import type { RefusedNetwork } from "../../proof/world/network.ts";
 import type { OpenProved } from "../../proof/world/opening.ts";
 import { openLatchkey } from "../../service/latchkey.ts";
-import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";
+import { loadConfigFile, type ConfigFile } from "../../service/settings/config-file/config-file.ts";
 import { ConfigError } from "../../service/settings/error.ts";
 import type { Environment } from "../../service/settings/reading.ts";
 import { readSettings, type Settings } from "../../service/settings/settings.ts";
+import { isAboutSettings } from "../failure.ts";
 
 /** The secret of the service that `prove` starts. It signs nothing that another service accepts. */
 const SECRET = "the secret of a service in memory that only latchkey prove starts";
@@ -35,19 +39,16 @@ export function openerOf(environment: Environment, config: ConfigFile, network: 
     const faults: unknown[] = [];
     let ids = 0;
     network.take();
-    const opened = openLatchkey({
-      settings,
-      config: { ...config, schemes: [...(config.schemes ?? []), ...actorSchemes(findIdentity)] },
-      observe: (observation) => (observation.kind === "fault" ? void faults.push(observation.error) : undefined),
-      now: () => NOW,
-      over: watch.wrap,
-      overMail: () => () => Promise.resolve(),
-      makeUUID: () => formatUUID(++ids),
-    });
-    const { service, people }: { service: Awaited<typeof opened>["service"]; people: People } = await opened.catch(
-      (error: unknown) => {
-        throw explain(error, network.take());
-      },
+    const { service, people }: { service: Service; people: People } = await explained(network, () =>
+      openLatchkey({
+        settings,
+        config: { ...config, schemes: [...(config.schemes ?? []), ...actorSchemes(findIdentity)] },
+        observe: (observation) => (observation.kind === "fault" ? void faults.push(observation.error) : undefined),
+        now: () => NOW,
+        over: watch.wrap,
+        overMail: () => () => Promise.resolve(),
+        makeUUID: () => formatUUID(++ids),
+      }),
     );
     return { service, people, watch, takeFault: () => faults.splice(0)[0] ?? null, takeConnections: network.take };
   };
@@ -62,12 +63,29 @@ function readProofSettings(environment: Environment, config: ConfigFile): Settin
   );
 }
 
-/** Adds what the start needs from the network. */
-function explain(error: unknown, addresses: readonly string[]): unknown {
-  if (addresses.length === 0) return error;
-  return new ConfigError([
-    `The start connects to ${addresses.join(" and ")}, and latchkey prove refuses connections. Connect at the first use, or leave the feature out in the config file of the proof.`,
-  ]);
+/** Runs the config file of a folder, as the start does: its code gets no connection. */
+export function loadProvedConfig(folder: string, network: RefusedNetwork): Promise<ConfigFile> {
+  return explained(network, async () => (await loadConfigFile(folder)) ?? {});
+}
+
+/** Runs a part of the start. If it fails, the error says what it needs. */
+async function explained<T>(network: RefusedNetwork, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    const addresses = network.take();
+    if (addresses.length > 0)
+      throw new ConfigError([
+        `The start connects to ${addresses.join(" and ")}, and latchkey prove refuses connections. Connect at the first use, or leave the feature out in the config file of the proof.`,
+      ]);
+    if (isAboutSettings(error) || error instanceof DeclarationError) throw error;
+    throw new ConfigError(
+      [
+        `The service does not start in memory: ${describeThrown(error)}. Set what it needs, or leave it out if it is not there.`,
+      ],
+      { cause: error },
+    );
+  }
 }
 
 function formatUUID(count: number): string {

@@ -4,10 +4,9 @@ import { prove } from "../../proof/prove.ts";
 import { refuseConnections } from "../../proof/world/network.ts";
 import type { OpenProved } from "../../proof/world/opening.ts";
 import { makeWorld } from "../../proof/world/world.ts";
-import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";
 import type { Environment } from "../../service/settings/reading.ts";
 import { exits, print, printError } from "../output.ts";
-import { openerOf } from "./open-service.ts";
+import { loadProvedConfig, openerOf } from "./open-service.ts";
 
 /** The options of `latchkey prove`. */
 export interface ProveOptions {
@@ -19,16 +18,16 @@ export interface ProveOptions {
 
 const DEFAULT_PORT = 8000;
 
-/** Tries every permission of the configured service, and reports. Returns the exit code. */
-export async function proveConfigured(
+/** Tries every permission of the service that a folder configures, and reports. Returns the exit code. */
+export async function proveFolder(
+  folder: string,
   environment: Environment,
-  config: ConfigFile,
   { json = false, strict = false, serve }: ProveOptions,
 ): Promise<number> {
   const network = refuseConnections();
   try {
     const origin = `http://127.0.0.1:${serve ?? DEFAULT_PORT}`;
-    const open = openerOf(environment, config, network);
+    const open = openerOf(environment, await loadProvedConfig(folder, network), network);
     const report = await prove({ open, origin });
     print(json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
     if (serve !== undefined) await serveWorld(open, serve);

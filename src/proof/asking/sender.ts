@@ -1,4 +1,5 @@
 import type { World } from "../world/world.ts";
+import { describeThrown } from "./fault.ts";
 import { headersOf, type ProveAnswer, type ProveRequest } from "./request.ts";
 
 /** The longest wait for an answer, in milliseconds. */
@@ -34,7 +35,7 @@ export function makeSender(world: World, listNotTried: ListNotTried): Sender {
       }
       const fault = world.takeFault();
       if (answer.status >= 500)
-        listNotTried(request, fault === null ? `it answers ${answer.status}` : describeFault(fault));
+        listNotTried(request, fault === null ? `it answers ${answer.status}` : describeThrown(fault));
       return answer;
     },
   };
@@ -62,20 +63,4 @@ async function inTime<T>(work: Promise<T>): Promise<T | null> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Returns the message of a fault and its place in the code of the project. */
-function describeFault(error: unknown): string {
-  if (!(error instanceof Error)) return `its code throws ${String(error)}`;
-  const places = (error.stack ?? "")
-    .split("\n")
-    .flatMap((line) => /(?:file:\/\/)?(\/[^\s()]+:\d+):\d+\)?$/.exec(line)?.[1] ?? []);
-  const own = places.find((place) => !place.includes("/node_modules/") && !isOfLatchkey(place));
-  return `its code throws ${error.name}: ${error.message}${own === undefined ? "" : ` (${own})`}`;
-}
-
-const HERE = new URL("../../", import.meta.url).pathname;
-
-function isOfLatchkey(place: string): boolean {
-  return place.startsWith(HERE);
 }

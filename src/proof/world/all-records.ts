@@ -1,9 +1,12 @@
+import { collectFacts } from "../../access/permission/facts.ts";
 import type { ServedMount } from "../../http/declarations/mount.ts";
 import { findReferencedTable } from "../../resource/tables/references.ts";
+import { buildTableName } from "../../resource/tables/table.ts";
 import type { Marks } from "../content/marks.ts";
 import { inOrderOfReferences } from "../content/restore.ts";
 import type { ValueSource } from "../content/values.ts";
 import type { ProvedService } from "./opening.ts";
+import { collectPermissions } from "./plan.ts";
 import { makeRecords, planRows, type Ids } from "./records.ts";
 import { findSharedValues } from "./shared-values.ts";
 import type { MadeUser } from "./users.ts";
@@ -43,17 +46,26 @@ export async function makeAllRecords(
       continue;
     }
     const reason =
-      mount.collection.existing === undefined
-        ? await makeRecords(
-            { store: service.store, values, marks, ids, sharedValues, makeKey },
-            mount,
-            planRows(mount.collection.name, made, ids, (column) => findReferencedTable(mount.resource, column)),
-          )
-        : "its records are in an existing table";
+      whyMissing(proved, mount) ??
+      (await makeRecords(
+        { store: service.store, values, marks, ids, sharedValues, makeKey },
+        mount,
+        planRows(mount.collection.name, made, ids, (column) => findReferencedTable(mount.resource, column)),
+      ));
     if (reason === null) mounts.push(mount);
     else notTried.push({ path: mount.resource.path, actor: null, reason });
   }
   return { mounts, notTried };
+}
+
+/** Returns the reason why a resource cannot be asked. Returns null if it can be. */
+function whyMissing({ watch }: ProvedService, mount: ServedMount): string | null {
+  const own = watch.whyMissing(mount.collection.name);
+  if (own !== null) return own;
+  const facts = collectPermissions(mount).flatMap(collectFacts);
+  const memberships = facts.flatMap((each) => ("memberships" in each ? [buildTableName(each.memberships)] : []));
+  const foreign = memberships.find((table) => watch.whyMissing(table) !== null);
+  return foreign === undefined ? null : `its permission asks ${foreign}, which are not in memory`;
 }
 
 function keyMaker(): (kind: "uuid" | "text") => string {

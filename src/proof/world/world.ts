@@ -67,9 +67,7 @@ export async function makeWorld(open: OpenProved): Promise<World> {
   const made = await makeUsers(proved, planned, values, marks, ids);
   const served = service.mounts.filter((mount) => mount.older === null);
   const { mounts, notTried } = await makeAllRecords({ proved, made, values, marks, ids }, served);
-  const collections = watch
-    .collections()
-    .filter(({ existing, links }) => existing === undefined && links === undefined);
+  const collections = watch.collections().filter(({ links }) => links === undefined);
   const now = service.now();
   const state = await readState(service.store, collections);
   watch.clear();

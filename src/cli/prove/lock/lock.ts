@@ -4,10 +4,9 @@ import { describeChanges } from "../../../proof/lock/changes.ts";
 import { formatLock, LOCK_COMMAND, LOCK_FILE } from "../../../proof/lock/lock-file.ts";
 import { permissionsOf, type DeclaredPermissions } from "../../../proof/lock/permissions-of.ts";
 import { refuseConnections } from "../../../proof/world/network.ts";
-import { loadConfigFile } from "../../../service/settings/config-file/config-file.ts";
 import { readErrorCode } from "../../../service/settings/error.ts";
 import { CommandFailed, exits, show, type Output } from "../../output.ts";
-import { openerOf } from "../open-service.ts";
+import { loadProvedConfig, openerOf } from "../open-service.ts";
 
 /** `latchkey prove --lock`: writes the permissions of the service beside its config file. */
 export async function writeLock(folder: string, { json = false }: Output): Promise<void> {
@@ -36,9 +35,9 @@ export async function checkLock(folder: string, { json = false }: Output): Promi
 }
 
 async function readPermissions(folder: string): Promise<DeclaredPermissions> {
-  const config = (await loadConfigFile(folder)) ?? {};
   const network = refuseConnections();
   try {
+    const config = await loadProvedConfig(folder, network);
     const { service } = await openerOf(process.env, config, network)(() => Promise.resolve(null));
     const permissions = permissionsOf({ ...service, formats: config.formats ?? [] });
     await service.close();
