@@ -3,7 +3,8 @@ import type { Answered } from "./serve.ts";
 
 /**
  * Compares the answers of two services to the same request. Some values cannot be equal: request ids and the last uses
- * of credentials are left out, and tags, tokens and cookies of one service have to be twins of those of the other: always in the same places.
+ * of credentials are left out. Tags, tokens and cookies of one service have to be twins of those of the other: always in
+ * the same places.
  */
 export class Twins {
   readonly #twins = [new Map<string, string>(), new Map<string, string>()] as const;
