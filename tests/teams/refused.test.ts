@@ -130,6 +130,15 @@ test("names what is wrong with memberships, and the fix", () => {
     fields: { user_id: reference("users"), projects: references(project) },
   });
   const numbered = defineResource({ name: "seat", fields: { user_id: integer(), project_id: reference(project) } });
+  const sealed = defineResource({
+    name: "seal",
+    fields: {
+      user_id: reference("users"),
+      project_id: reference(project),
+      pin: text({ transient: true, writeOnly: true }),
+      rank: integer(),
+    },
+  });
   const loose = memberOf as (memberships: unknown, options?: unknown) => Permission;
   const cases: readonly (readonly [unknown, unknown, RegExp])[] = [
     [lonely, {}, /\/lonelies has no reference to a user; declare user_id: reference\("users"\)/],
@@ -152,9 +161,14 @@ test("names what is wrong with memberships, and the fix", () => {
     [membership, { where: { role: [] } }, /where: role lists no value/],
     [membership, { where: { note: "x" } }, /where: \/memberships has no field note that can be compared/],
     [membership, { where: { accepted: null } }, /where: accepted cannot be null/],
-    [membership, { where: ["owner"] }, /where/],
+    [membership, { where: ["owner"] }, /it has to be values by field/],
+    [membership, { where: "owner" }, /it has to be values by field/],
+    [sealed, { where: { pin: "1" } }, /where: \/seals has no field pin that can be compared/],
     [membership, { wher: {} }, /there is no option wher; did you mean where\?/],
     [membership, null, /its options are null/],
+    [null, {}, /the memberships are null; give it the resource/],
+    [{ path: "/members" }, {}, /give it the resource/],
+    [{ fields: {} }, {}, /give it the resource/],
     ["memberships", {}, /the memberships are 'memberships'; give it the resource/],
     [mount(membership, { permission: administrator }), {}, /give it the resource/],
   ];
@@ -164,6 +178,8 @@ test("names what is wrong with memberships, and the fix", () => {
       thrownBy(() => loose(memberships, options)),
       message,
     );
+  assert.equal(loose(membership, { where: { role: undefined } }).name, memberOf(membership).name);
+  assert.equal(loose(sealed, { where: { rank: 2 } }).name, "member by project_id of /seals with rank 2");
 });
 
 test("denies unknown callers, and narrows known callers to the rows of their groups", () => {
@@ -204,6 +220,15 @@ test("refuses at the start what memberOf cannot compare, with the place and the 
     filters: { club_id: ["icontains"] },
   });
   const room = defineResource({ name: "room", fields: { club_id: integer(), clubs: references(club), meta: json() } });
+  const sealed = defineResource({
+    name: "seal",
+    fields: {
+      user_id: reference("users"),
+      project_id: reference(project),
+      pin: text({ transient: true, writeOnly: true }),
+      rank: integer(),
+    },
+  });
   const loose = memberOf as (memberships: unknown, options?: unknown) => Permission;
   const starts = (...mounts: readonly Mount[]): string =>
     thrownBy(() => assembleService({ store: sqliteStore({ path: ":memory:" }), mounts }));

@@ -99,6 +99,7 @@ test("shows team mates in lists, reads, expand, search and counts, and nobody el
   const { as, ids } = teams;
   await makeProject(teams, "ada", "ben");
 
+  assert.equal((await teams.api.get("/users")).status, 401);
   assert.deepEqual(names(await as("ada", "GET", "/users")), ["Ada", "ben"]);
   assert.deepEqual(names(await as("cleo", "GET", "/users")), ["cleo"]);
   assert.equal((await as("root", "GET", "/users")).json.length, 4);
@@ -257,6 +258,7 @@ test("stops the start on a resource that is not users, and for wrong options", (
   // @ts-expect-error -- the column refers to no group
   assert.throws(() => sharesGroup(membership, { of: "role" }), /sharesGroup: of: \/memberships has no column role/);
   assert.throws(() => sharesGroup(project), /sharesGroup: \/projects has no reference to a user/);
+  assert.throws(() => sharesGroup(membership, null as never), /sharesGroup: its options are null/);
   // @ts-expect-error -- there is no such option
   assert.throws(() => sharesGroup(membership, { off: "project_id" }), /off/);
 });

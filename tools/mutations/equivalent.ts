@@ -5,6 +5,10 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     [
       'src/features/auth/teams/member-of.ts memberOf: !("user" in read) || mistakes.length > 0 => mistakes.length > 0',
       'src/features/auth/teams/member-of.ts memberOf: typeof each !== "string" => true',
+      "src/features/auth/teams/member-of.ts readValues: isScalar => () => true",
+      "src/http/declarations/memberships.ts readMemberships: userColumn === null || group === null => userColumn === null",
+      "src/http/declarations/memberships.ts readMemberships: userColumn === null || group === null => group === null",
+      "src/http/declarations/memberships.ts readMemberships: name !== null && resource.fields[name]?.options.optional === true => resource.fields[name]?.options.optional === true",
       'src/store/sqlite/reads/semi-joins.ts isFew: "column" in narrowing && covers(collection, narrowing.column, used) => covers(collection, narrowing.column, used)',
       'src/store/sqlite/reads/semi-joins.ts listColumns: "column" in where => true',
       'src/store/sqlite/reads/semi-joins.ts isConstant: word === "all" && "all" in where => word === "all"',
@@ -18,10 +22,21 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "A member with the value undefined is the same as a missing one: JSON leaves it out, and the code reads both alike.",
     [
+      "src/features/auth/teams/member-of.ts memberOf: on ?? null => on (2)",
       "src/features/openapi/schemas.ts fieldSchema: label === undefined => false",
       "src/store/sql/existing/settle.ts settledAs: set === undefined => false",
       "src/store/sql/writes/refusals.ts findRefusal: broken.columns === undefined => false",
       "src/store/sqlite/writes/conflicts.ts takenBy: set === undefined => false",
+    ],
+  ],
+  [
+    "A kind that can be compared reads a value as a scalar or as a flaw.",
+    ["src/features/auth/teams/member-of.ts readValues: flaw instanceof Flaw => true"],
+  ],
+  [
+    "Memberships without a parent have no parent whose permission could be asked.",
+    [
+      "src/http/declarations/named-memberships.ts nestedMemberships: each.resource.within !== null && named.has((each.older?.newer ?? each).resource) => named.has((each.older?.newer ?? each).resource)",
     ],
   ],
   [

@@ -3,7 +3,9 @@
  * (see `selected.ts` and `conditions.ts`), one at a time, in a copy of the sources, and runs the tests that reach it.
  * Lists the changes that no test notices, except those that have no effect (`equivalent.ts`). Run by hand or at night:
  *
- * npm run verify -- rule-mutations [--kind NAME] [--only PATTERN] [--list]
+ * npm run verify -- rule-mutations [--kind NAME] [--only PATTERN] [--tests PATTERN] [--list]
+ *
+ * With `--tests`, only the matching test files run, so that a first look is quick.
  */
 import { rmSync, writeSync } from "node:fs";
 import path from "node:path";
@@ -16,7 +18,12 @@ import { selected, type Selected } from "./selected.ts";
 import { tryChanges, type Tried } from "./trying.ts";
 
 const { values } = parseArgs({
-  options: { kind: { type: "string" }, only: { type: "string" }, list: { type: "boolean", default: false } },
+  options: {
+    kind: { type: "string" },
+    only: { type: "string" },
+    tests: { type: "string", default: "" },
+    list: { type: "boolean", default: false },
+  },
 });
 const root = path.join(import.meta.dirname, "../..");
 const pattern = new RegExp(values.only ?? "");
@@ -38,6 +45,7 @@ const chosen = kinds
   .filter(({ name }) => name === (values.kind ?? name))
   .map((kind) => ({
     ...kind,
+    tests: kind.tests.filter((file) => new RegExp(values.tests).test(file)),
     changes: kind.changes.filter(
       (change) => pattern.test(describe(change)) && !Object.hasOwn(equivalent, nameOf(change)),
     ),

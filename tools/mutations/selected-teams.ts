@@ -17,6 +17,7 @@ const members: Selected = {
     "tests/teams/shares-group.test.ts",
     "tests/teams/two-services.test.ts",
     "tests/resources/wrong-values.test.ts",
+    "tests/toolkit/toolkit-writers.test.ts",
     "tests/toolkit/two-copies.test.ts",
   ],
   files: {
