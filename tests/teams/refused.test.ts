@@ -220,15 +220,6 @@ test("refuses at the start what memberOf cannot compare, with the place and the 
     filters: { club_id: ["icontains"] },
   });
   const room = defineResource({ name: "room", fields: { club_id: integer(), clubs: references(club), meta: json() } });
-  const sealed = defineResource({
-    name: "seal",
-    fields: {
-      user_id: reference("users"),
-      project_id: reference(project),
-      pin: text({ transient: true, writeOnly: true }),
-      rank: integer(),
-    },
-  });
   const loose = memberOf as (memberships: unknown, options?: unknown) => Permission;
   const starts = (...mounts: readonly Mount[]): string =>
     thrownBy(() => assembleService({ store: sqliteStore({ path: ":memory:" }), mounts }));
@@ -257,6 +248,10 @@ test("refuses at the start what memberOf cannot compare, with the place and the 
   assert.match(
     starts(people, groups, seats, mount(room, { permission: memberOf(clubs) })),
     /mount\(\/rooms\): the permission .* compares the column club_id with club_id of \/seats, but they are of the types integer and text/,
+  );
+  assert.match(
+    starts(people, groups, seats, mount(room, { permission: memberOf(clubs, { on: "id" }) })),
+    /compares the column id with club_id of \/seats, but they are of the types integer and text/,
   );
   assert.match(
     starts(people, groups, seats, mount(folded, { permission: memberOf(clubs) })),

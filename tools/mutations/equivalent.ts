@@ -40,6 +40,22 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     ],
   ],
   [
+    "`mount` has refused a column that does not exist.",
+    [
+      "src/http/declarations/named-memberships.ts incomparableGroups: selected === undefined || column === undefined => selected === undefined",
+    ],
+  ],
+  [
+    "An older shape has a resource of its own.",
+    [
+      "src/http/declarations/named-memberships.ts findMount: each.resource === resource && each.older === null => each.resource === resource",
+    ],
+  ],
+  [
+    "A mount without memberships looks none up.",
+    ["src/http/declarations/named-memberships.ts placeMemberships: named.length === 0 => false"],
+  ],
+  [
     "A condition with one part means the same as the part.",
     ["src/features/auth/teams/member-of.ts memberOf: conditions.length === 0 => false"],
   ],
