@@ -34,6 +34,10 @@ const wrong: readonly (readonly [object, RegExp])[] = [
   [{ fields: { user_id, project_id, email: text() } }, /rename the field email/],
   [{ fields: { user_id: reference("users", { optional: true }), project_id } }, /user_id is optional/],
   [{ fields: { user_id: reference("users", { readOnly: true, default: 1 }), project_id } }, /no caller sends user_id/],
+  [
+    { fields: { user_id, project_id, pin: text({ transient: true, writeOnly: true }) } },
+    /the field pin is not stored, so no invitation can keep it/,
+  ],
 ];
 
 for (const [declaration, mistake] of wrong)
@@ -48,6 +52,13 @@ test("refuses invitations that no caller may send, and unclear options", () => {
   for (const invitations of ["yes", 1, { of: 1 }, { group: "project_id" }])
     assert.throws(() => mount(membership, { permission: everyone, invitations } as never), DeclarationError);
   assert.equal(mount(membership, { permission: everyone, invitations: false }).invitations, null);
+  assert.equal(mount(membership, { permission: administrator, invitations: true }).invitations?.group, "project_id");
+  for (const none of [undefined, null])
+    assert.throws(
+      () => mount(membership, { permission: none as never, invitations: true }),
+      (error) => error instanceof DeclarationError && error.message.includes("no caller may create these records"),
+    );
+  assert.throws(() => mount({} as never, { permission: everyone, invitations: true }), DeclarationError);
   const entry = defineResource({
     name: "entry",
     plural: "entries",
@@ -55,6 +66,17 @@ test("refuses invitations that no caller may send, and unclear options", () => {
   });
   const { invitations } = mount(entry, { permission: everyone, invitations: { user: "user_id" } });
   assert.deepEqual([invitations?.user, invitations?.group], ["user_id", "project_id"]);
+});
+
+test("invites to the group in the path of nested memberships, and to no other one", () => {
+  const club = defineResource({ name: "club", fields: { name: text() } });
+  const member = defineResource({ name: "member", within: club, fields: { user_id, project_id } });
+
+  assert.equal(mount(member, { permission: everyone, invitations: true }).invitations?.group, "club_id");
+  assert.throws(
+    () => mount(member, { permission: everyone, invitations: { of: "project_id" } }),
+    /nested memberships belong to the group in their path; name of: "club_id"/,
+  );
 });
 
 test("does not start with invitations if no feature sends mails, or if two send invitations", async () => {
