@@ -76,6 +76,7 @@ export const drawnDifferences: Readonly<Record<string, readonly string[]>> = {
     "Only the state is below the title: no declaration names a date for it.",
     "Lists within the record come before lists that refer to it.",
     "“Finish” is the name of the action made readable; an action has no label of its own.",
+    "“New task” is on the list of tasks, because its form asks for the project.",
     "Invitations are sent by programs; the page adds members who have an account.",
     "“Made by” has its own line, because it is a declared field.",
   ],

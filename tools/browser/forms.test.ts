@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { anyone, defineResource, enumeration, mount, nobody, reference, text } from "../../src/door/index.ts";
+import { anyone, dateTime, defineResource, enumeration, mount, nobody, reference, text } from "../../src/door/index.ts";
 import { array, references } from "../../src/door/resources.ts";
 import { openPage, startBrowser } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
@@ -147,4 +147,29 @@ test("shows the caller by a separate request on a page that is served without au
   await opened.page.getByRole("link", { name: "Log in" }).waitFor();
   await using plain = await open("/nothing", { javaScriptEnabled: false });
   await plain.page.getByRole("link", { name: "Who you are" }).waitFor();
+});
+
+test("filters by a time in the zone of the reader", async () => {
+  const calls = defineResource({
+    name: "call",
+    fields: { whom: text(), at: dateTime() },
+    filters: { at: ["gte", "lte"] },
+  });
+  await using own = await startObservedService({}, { mounts: [mount(calls, { permission: anyone })] });
+  const context = await browser.newContext({ timezoneId: "Europe/Berlin" });
+  const page = await context.newPage();
+
+  await page.goto(`${own.address}/calls?at[gte]=2026-12-24T09:30:00Z`);
+  await page.locator("summary", { hasText: "Filter" }).click();
+  const [from, until] = [page.getByLabel("At from", { exact: true }), page.getByLabel("At until", { exact: true })];
+  const shown = await from.inputValue();
+  await until.fill("2026-12-25T00:00");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL(/lte/);
+
+  assert.equal(shown, "2026-12-24T10:30");
+  const { searchParams } = new URL(page.url());
+  assert.equal(searchParams.get("at[gte]"), "2026-12-24T09:30:00.000Z");
+  assert.equal(searchParams.get("at[lte]"), "2026-12-24T23:00:00.000Z");
+  await context.close();
 });
