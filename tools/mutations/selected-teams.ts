@@ -49,6 +49,7 @@ const founders: Selected = {
     "tests/teams/founder-existing.test.ts",
     "tests/teams/founder-overtaken.test.ts",
     "tests/teams/founder-races.test.ts",
+    "tests/teams/founder-values.test.ts",
     "tests/teams/founder.test.ts",
     "tests/teams/refused.test.ts",
   ],
