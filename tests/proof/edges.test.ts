@@ -133,6 +133,24 @@ test("lists a hook that throws, with its place, and goes on", async () => {
     assert.match(reason, /^its code throws TypeError: The hook is broken\. \(\/.*edges\.test\.ts:\d+\)$/);
 });
 
+test("creates records under new ids too", async () => {
+  const page = defineResource({ name: "page", id: "uuid", fields: { body: text({ maxLength: 100 }) } });
+  const broken = mount(page, {
+    permission: authenticated,
+    beforeWrite({ kind }) {
+      if (kind === "create") throw new TypeError("This hook refuses new records.");
+      return {};
+    },
+  });
+
+  const { not_tried: left } = await proveConfig({ without, mounts: [broken] });
+
+  assert.deepEqual(
+    left.map(({ path }) => path),
+    ["POST /pages", "PUT /pages/{id}"],
+  );
+});
+
 test("refuses a service that needs a secret or a connection at its start, and names what it needs", async () => {
   const withStart = (start: () => Promise<void>) =>
     proveConfig({

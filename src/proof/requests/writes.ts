@@ -107,11 +107,27 @@ function* creations(writes: Writes): Generator<WriteRequest> {
     } as const;
     yield write(writes, "create", null, { ...sent, body });
     for (const own of ownCopies(writes, body, actor)) yield write(writes, "create", null, { ...sent, body: own });
+    if (mount.permissions.replace !== undefined && newer.collection.name !== world.usersTable)
+      yield creationUnder(writes, row);
     if (mount.arrays && may[0] !== undefined)
       yield write(writes, "create", null, { ...sent, body: [bodyLike(world, mount, may[0], sight, true).body, body] });
   }
   yield* forbiddenCreations(writes, templates[0]);
 }
+
+/** Returns a creation under an id that the actor chooses. */
+function creationUnder(writes: Writes, row: StoredRecord): WriteRequest {
+  const { world, mount, sight } = writes;
+  const { body, marks } = bodyLike(world, mount, row, sight, true);
+  return {
+    ...write(writes, "replace", null, { method: "PUT", body, marks, fields: namesIn(mount, body) }),
+    path: `${collectionPath(mount, row, world.state())}/${newIds[mount.resource.id]}`,
+    route: `${mount.resource.path}/{id}`,
+  };
+}
+
+/** Ids that no row has, by the kind of key. */
+const newIds = { integer: 1999, uuid: "01900000-0000-7000-8000-000000000001", text: "new-id" } as const;
 
 /** Returns the body with each reference to a user set to the actor, and with each word of the other fields. */
 function* ownCopies(
