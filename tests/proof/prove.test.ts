@@ -1,7 +1,6 @@
 // SQLite alone, because the command starts its service on SQLite in memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stateFacts } from "../../src/access/permission/facts.ts";
 import { defineUsers, hasRole, memberOf, sameAs } from "../../src/door/auth.ts";
 import type { Permission } from "../../src/door/auth.ts";
 import {
@@ -194,22 +193,4 @@ test("refuses a name of a field in reveals that no resource has", async () => {
     proveConfig({ without, mounts: [mount(note, { permission: own, actions: { show: action } })] }),
     /reveals names notes\.bodi, which no mounted resource has.*notes\.body/,
   );
-});
-
-/** A permission that decides against what it declares. */
-function contrary(kind: "authenticated"): Permission {
-  return stateFacts({ name: "contrary", decide: () => "deny" }, { kind });
-}
-
-test("lists reads that are refused although the declarations allow them", async () => {
-  const read = contrary("authenticated");
-
-  const report = await proveConfig({ without, mounts: [mount(note, { permission: { list: read, read } })] });
-
-  const reason = "it answers 403, although its permissions let the caller read";
-  assert.deepEqual(report.findings, []);
-  assert.deepEqual(report.not_tried, [
-    { path: "GET /notes", actor: "user", reason },
-    { path: "GET /notes/{id}", actor: "user", reason },
-  ]);
 });

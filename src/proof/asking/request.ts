@@ -17,6 +17,8 @@ export interface ProveRequest {
   readonly lists?: ServedMount;
   /** The mount whose fields the answer shows, and the row. Null: the rows of the collection. Undefined: only a part. */
   readonly whole?: { readonly mount: ServedMount; readonly row: StoredRecord | null };
+  /** The relation that the answer shows in every record of `whole`. */
+  readonly expands?: ServedMount["relations"][number];
   /** The fields that the code of the endpoint shows on purpose: `people.salary`. */
   readonly reveals?: readonly string[];
   /** True if the answer must stay the same if only values change that the actor may not see. */

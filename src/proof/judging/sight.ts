@@ -1,7 +1,7 @@
 import type { Permission } from "../../access/permission/contract.ts";
 import type { Identity } from "../../core/identity.ts";
 import type { ResourceAction, ServedMount } from "../../http/declarations/mount.ts";
-import { isExempt, permissionOf } from "../../http/declarations/rules.ts";
+import { exemptionOf, permissionOf } from "../../http/declarations/rules.ts";
 import type { FieldRule } from "../../resource/declaration/field.ts";
 import type { Key, StoredRecord } from "../../store/store.ts";
 import { findRow, type State } from "../content/state.ts";
@@ -74,7 +74,8 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
     if (rule === undefined || ruleAllows(rule)) return true;
     const isOwn =
       mount.collection.name === usersTable && identity !== null && row !== null && row["id"] === identity.id;
-    return isExempt(rule, { isOwn, isNew: row === null, allows: ruleAllows });
+    const own = exemptionOf(rule)?.own;
+    return own !== undefined && (row === null || (isOwn && (own === null || ruleAllows(own))));
   };
 
   return {

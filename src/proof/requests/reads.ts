@@ -73,11 +73,21 @@ function* listReads(reads: Reads, path: string): Generator<ProveRequest> {
   }
   yield { ...own, method: "QUERY", path, body: { sort: resource.sorts.at(-1) ?? "id", count: "exact" } };
   for (const expand of relationsOf(mount)) {
-    yield { ...base, path: `${path}?expand=${expand}` };
+    yield { ...base, path: `${path}?expand=${expand}`, ...shownRelation(mount, expand, null) };
     yield { ...base, method: "QUERY", path, body: { expand } };
   }
   for (const format of world.service.formats.slice(1))
     yield { ...own, isCompared: false, path, headers: { Accept: format.mediaType }, reveals: format.reveals ?? [] };
+}
+
+/** Returns what the answer shows if the name is that of a relation of the mount itself. */
+function shownRelation(
+  mount: ServedMount,
+  name: string,
+  row: StoredRecord | null,
+): Pick<ProveRequest, "whole" | "expands"> {
+  const relation = mount.relations.find((each) => each.name === name);
+  return relation === undefined ? {} : { whole: { mount, row }, expands: relation };
 }
 
 /** Returns the names for `expand`, with those of the related records. */
@@ -123,7 +133,8 @@ function* rowReads(reads: Reads): Generator<ProveRequest> {
   for (const row of chooseFew(seen, SEEN_ROWS)) {
     const path = rowPath(mount, row, state);
     yield { ...base, path, isCompared: true, whole: { mount, row } };
-    for (const expand of relationsOf(mount)) yield { ...base, path: `${path}?expand=${expand}`, isCompared: true };
+    for (const expand of relationsOf(mount))
+      yield { ...base, path: `${path}?expand=${expand}`, isCompared: true, ...shownRelation(mount, expand, row) };
     for (const { mediaType, shows, reveals = [] } of world.service.formats.slice(1))
       if (shows !== "lists") yield { ...base, path, headers: { Accept: mediaType }, reveals };
     yield { ...base, path: `${path}?format=html&form=edit` };

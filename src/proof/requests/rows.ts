@@ -30,3 +30,8 @@ export function collectionPath(mount: ServedMount, row: StoredRecord, state: Sta
 export function rowPath(mount: ServedMount, row: StoredRecord, state: State): string {
   return fillPath(`${mount.resource.path}/{id}`, paramsOf(mount, row, state));
 }
+
+/** Returns an id of the same kind that no record of the world has. */
+export function missingId(id: unknown): string {
+  return typeof id === "number" ? "8000000001" : "0f0f0f0f-0000-4000-8000-000000000000";
+}

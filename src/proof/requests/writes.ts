@@ -1,25 +1,21 @@
 import type { ServedMount } from "../../http/declarations/mount.ts";
 import { isStored } from "../../resource/declaration/field.ts";
 import type { StoredRecord, Value } from "../../store/store.ts";
-import type { ProveRequest } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
 import { fewValues } from "../content/values.ts";
-import type { Sight } from "../judging/sight.ts";
 import type { World } from "../world/world.ts";
 import { bodyFields, bodyLike, smallChange } from "./bodies.ts";
-import { chooseFew, collectionPath, rowPath, rowsOf } from "./rows.ts";
-
-/** A request that may change rows of a mount. */
-export interface WriteRequest extends ProveRequest {
-  readonly mount: ServedMount;
-  readonly action: "create" | "update" | "replace" | "delete";
-  /** The row in the path. Null if it is new. */
-  readonly row: StoredRecord | null;
-  /** The marks of sent values, by the field that they were sent for. */
-  readonly marks: ReadonlyMap<string, string>;
-  /** The fields in the body, by their names in the newer shape. */
-  readonly fields: readonly string[];
-}
+import { creations } from "./creations.ts";
+import { chooseFew, collectionPath, rowsOf } from "./rows.ts";
+import {
+  forbiddenFields,
+  isAllowed,
+  isUserReference,
+  namesIn,
+  write,
+  type WriteRequest,
+  type Writes,
+} from "./write-request.ts";
 
 /** Returns the requests by which an actor changes the rows of a mount. */
 export function* drawWrites(world: World, actor: Actor, mount: ServedMount): Generator<WriteRequest> {
@@ -31,39 +27,8 @@ export function* drawWrites(world: World, actor: Actor, mount: ServedMount): Gen
   if (permissions.update !== undefined) yield* updates(writes);
   if (permissions.replace !== undefined) yield* replacements(writes);
   if (permissions.delete !== undefined)
-    for (const row of chooseRows(writes, "delete")) yield write(writes, "delete", row, { method: "DELETE" });
-}
-
-interface Writes {
-  readonly world: World;
-  readonly actor: Actor;
-  readonly mount: ServedMount;
-  readonly newer: ServedMount;
-  readonly sight: Sight;
-  readonly rows: readonly StoredRecord[];
-}
-
-type Sent = Pick<ProveRequest, "method" | "body" | "headers"> &
-  Partial<Pick<WriteRequest, "marks" | "fields" | "path">>;
-
-function write(
-  { world, actor, mount }: Writes,
-  action: WriteRequest["action"],
-  row: StoredRecord | null,
-  sent: Sent,
-): WriteRequest {
-  const { path } = mount.resource;
-  return {
-    actor,
-    mount,
-    action,
-    row,
-    route: row === null ? path : `${path}/{id}`,
-    path: row === null ? path : rowPath(mount, row, world.state()),
-    marks: new Map(),
-    fields: [],
-    ...sent,
-  };
+    for (const row of chooseRows(writes, "delete"))
+      yield write(writes, "delete", row, { method: "DELETE", isAllowed: isAllowed(writes, "delete", row) });
 }
 
 /** Returns rows that the actor may change, with one that names it, and others: one that it reads, and hidden ones. */
@@ -71,7 +36,7 @@ function chooseRows(
   { sight, newer, rows, actor }: Writes,
   action: "update" | "replace" | "delete",
 ): readonly StoredRecord[] {
-  const may = rows.filter((row) => sight.may(action, newer, row) && sight.mayWriteWithin(newer, row));
+  const may = rows.filter((row) => isAllowed({ sight, newer }, action, row));
   const left = rows.filter((row) => !may.includes(row));
   const read = left.filter((row) => sight.mayReadUnlimited(newer, row));
   const hidden = left.filter((row) => !read.includes(row));
@@ -91,101 +56,6 @@ function isOf({ resource }: ServedMount, row: StoredRecord, { userId }: Actor): 
   );
 }
 
-function* creations(writes: Writes): Generator<WriteRequest> {
-  const { world, mount, newer, sight, rows, actor } = writes;
-  const isLike = (row: StoredRecord): boolean => sight.may("create", newer, row) && sight.mayWriteWithin(newer, row);
-  const may = rows.filter(isLike);
-  const not = rows.filter((row) => !may.includes(row));
-  const templates = [...may.slice(0, 1), ...chooseFew(not, 3)];
-  for (const row of templates) {
-    const { body, marks } = bodyLike(world, mount, row, sight, true);
-    const sent = {
-      method: "POST",
-      path: collectionPath(mount, row, world.state()),
-      marks,
-      fields: namesIn(mount, body),
-    } as const;
-    yield write(writes, "create", null, { ...sent, body });
-    for (const own of ownCopies(writes, body, actor)) yield write(writes, "create", null, { ...sent, body: own });
-    if (mount.permissions.replace !== undefined && newer.collection.name !== world.usersTable)
-      yield creationUnder(writes, row);
-    if (mount.arrays && may[0] !== undefined)
-      yield write(writes, "create", null, { ...sent, body: [bodyLike(world, mount, may[0], sight, true).body, body] });
-  }
-  yield* forbiddenCreations(writes, templates[0]);
-}
-
-/** Returns a creation under an id that the actor chooses. */
-function creationUnder(writes: Writes, row: StoredRecord): WriteRequest {
-  const { world, mount, sight } = writes;
-  const { body, marks } = bodyLike(world, mount, row, sight, true);
-  return {
-    ...write(writes, "replace", null, { method: "PUT", body, marks, fields: namesIn(mount, body) }),
-    path: `${collectionPath(mount, row, world.state())}/${newIds[mount.resource.id]}`,
-    route: `${mount.resource.path}/{id}`,
-  };
-}
-
-/** Ids that no row has, by the kind of key. */
-const newIds = { integer: 1999, uuid: "01900000-0000-7000-8000-000000000001", text: "new-id" } as const;
-
-/** Returns the body with each reference to a user set to the actor, and with each word of the other fields. */
-function* ownCopies(
-  { mount, rows }: Writes,
-  body: Readonly<Record<string, unknown>>,
-  { userId }: Actor,
-): Generator<Readonly<Record<string, unknown>>> {
-  if (userId === null) return;
-  const users = bodyFields(mount).filter(
-    ({ field, name }) => isUserReference(field.kind.references?.resource) && name in body,
-  );
-  if (users.length === 0) return;
-  const own = { ...body, ...Object.fromEntries(users.map(({ name }) => [name, userId])) };
-  yield own;
-  for (const { name, from, field } of bodyFields(mount)) {
-    if (!(name in body)) continue;
-    for (const value of fewValues(field)?.slice(0, 6) ?? []) yield { ...own, [name]: value };
-    if (field.kind.references === undefined || isUserReference(field.kind.references.resource)) continue;
-    for (const value of new Set(rows.map((row) => row[from]))) yield { ...own, [name]: value };
-  }
-}
-
-function isUserReference(resource: string | undefined): boolean {
-  return resource === "users" || resource === "accounts";
-}
-
-/** Returns creations with each field that the actor may not send. */
-function* forbiddenCreations(writes: Writes, row: StoredRecord | undefined): Generator<WriteRequest> {
-  if (row === undefined) return;
-  const { world, mount, sight } = writes;
-  for (const [name, value] of forbiddenFields(writes, null)) {
-    const { body } = bodyLike(world, mount, row, sight, true);
-    yield write(writes, "create", null, {
-      method: "POST",
-      path: collectionPath(mount, row, world.state()),
-      body: { ...body, [name]: value },
-      fields: namesIn(mount, { ...body, [name]: value }),
-    });
-  }
-}
-
-/** Returns the fields that the actor may not send, each with a value. */
-function forbiddenFields(
-  { world, mount, newer, sight }: Writes,
-  row: StoredRecord | null,
-): readonly (readonly [string, Value])[] {
-  return Object.entries(mount.resource.fields).flatMap(([name, field]): readonly (readonly [string, Value])[] => {
-    const from = mount.older?.members.get(name)?.from ?? name;
-    if (!isStored(field) || sight.mayWriteField(newer, from, row)) return [];
-    const drawn = world.values.draw(field, 1);
-    return drawn === null ? [] : [[name, drawn.value]];
-  });
-}
-
-function namesIn({ older }: ServedMount, body: object): readonly string[] {
-  return Object.keys(body).map((name) => older?.members.get(name)?.from ?? name);
-}
-
 const JSON_PATCH = { "Content-Type": "application/json-patch+json" };
 
 function* updates(writes: Writes): Generator<WriteRequest> {
@@ -194,7 +64,12 @@ function* updates(writes: Writes): Generator<WriteRequest> {
     const change = smallChange(world, mount, row, sight);
     if (change !== null) {
       const [[name, value]] = Object.entries(change.body) as [[string, Value]];
-      const sent = { method: "PATCH", marks: change.marks, fields: namesIn(mount, change.body) };
+      const sent = {
+        method: "PATCH",
+        marks: change.marks,
+        fields: namesIn(mount, change.body),
+        isAllowed: isAllowed(writes, "update", row),
+      };
       yield write(writes, "update", row, { ...sent, body: change.body });
       yield write(writes, "update", row, {
         ...sent,
@@ -246,7 +121,10 @@ function hiddenFields(
   return Object.keys(mount.resource.fields).flatMap((name) => {
     const from = mount.older?.members.get(name)?.from ?? name;
     const field = newer.resource.fields[from];
-    return field === undefined || !isStored(field) || sight.mayReadField(newer, from, row) ? [] : [{ name, from }];
+    if (field === undefined || !isStored(field) || field.options.writeOnly === true) return [];
+    // A key without the scope to read may change a row that it may not read.
+    const isRead = sight.mayReadField(newer, from, row) && (sight.mayRead(newer, row) || sight.isOwn(newer, row));
+    return isRead ? [] : [{ name, from }];
   });
 }
 
@@ -283,7 +161,8 @@ function* replacements(writes: Writes): Generator<WriteRequest> {
       continue;
     }
     const { body, marks } = bodyLike(world, mount, row, sight, false);
-    yield write(writes, "replace", row, { method: "PUT", body, marks, fields: namesIn(mount, body) });
+    const plain = { method: "PUT", body, marks, fields: namesIn(mount, body) };
+    yield write(writes, "replace", row, { ...plain, isAllowed: isAllowed(writes, "replace", row) });
     for (const [name, value] of forbiddenFields(writes, row))
       yield write(writes, "replace", row, {
         method: "PUT",

@@ -2,6 +2,7 @@ import type { ServedMount } from "../../http/declarations/mount.ts";
 import { isShown } from "../../resource/declaration/field.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
+import { findRow } from "../content/state.ts";
 import type { Sight } from "../judging/sight.ts";
 import { collectionPath, rowsOf } from "../requests/rows.ts";
 import type { World } from "../world/world.ts";
@@ -32,7 +33,8 @@ function findRefusal(world: World, request: ProveRequest, answer: ProveAnswer): 
     // A list shows one set of fields for all rows, so it has no exception for the caller's own record.
     if (whole.row === null && sight.isOwn(whole.mount, row)) continue;
     const missing = visibleFields(sight, whole.mount, row).find((name) => !Object.hasOwn(record, name));
-    if (missing !== undefined) return `its answer lacks ${missing}, which its permissions show to the caller`;
+    const lacking = missing ?? missingRelation(world, sight, request, row, record);
+    if (lacking !== undefined) return `its answer lacks ${lacking}, which its permissions show to the caller`;
   }
   return null;
 }
@@ -43,8 +45,9 @@ function rowOfPath(sight: Sight, { mount, row }: NonNullable<ProveRequest["whole
   return row !== null && sight.may("read", mount.newer ?? mount, row) ? [row] : [];
 }
 
-function rowsInList(world: World, sight: Sight, { path }: ProveRequest, mount: ServedMount): readonly StoredRecord[] {
+function rowsInList(world: World, sight: Sight, request: ProveRequest, mount: ServedMount): readonly StoredRecord[] {
   const state = world.state();
+  const path = request.path.split("?")[0];
   return rowsOf(state, mount).filter(
     (row) => sight.may("list", mount.newer ?? mount, row) && collectionPath(mount, row, state) === path,
   );
@@ -58,4 +61,20 @@ function visibleFields(sight: Sight, mount: ServedMount, row: StoredRecord): rea
       return isShown(field) && sight.mayReadField(mount.newer ?? mount, from, row);
     })
     .map(([name]) => name);
+}
+
+/** Returns the name of the relation if the record lacks it, or the related record that the caller may read. */
+function missingRelation(
+  world: World,
+  sight: Sight,
+  { expands }: ProveRequest,
+  row: StoredRecord,
+  record: Shown,
+): string | undefined {
+  if (expands === undefined) return undefined;
+  const { name, kind, column, to } = expands;
+  if (!Object.hasOwn(record, name)) return name;
+  if (kind !== "one" || record[name] !== null) return undefined;
+  const target = findRow(world.state(), to.collection.name, row[column]);
+  return target !== null && sight.may("read", to, target) ? name : undefined;
 }

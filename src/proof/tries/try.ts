@@ -53,6 +53,6 @@ export function describeActor({ actor }: ProveRequest): string {
 }
 
 /** Returns the resource of a mount as findings name it. */
-export function nameOf({ resource }: ServedMount): string {
+export function nameOf({ resource }: Pick<ServedMount, "resource">): string {
   return resource.plural;
 }

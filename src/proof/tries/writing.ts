@@ -3,10 +3,14 @@ import type { StoredRecord } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
 import type { Cell } from "../content/marks.ts";
 import { applyChanges, findRow, type RowChange, type State } from "../content/state.ts";
-import { drawWrites, type WriteRequest } from "../requests/writes.ts";
+import type { WriteRequest } from "../requests/write-request.ts";
+import { drawWrites } from "../requests/writes.ts";
 import { reportCopies } from "./copies.ts";
 import { reportGains } from "./gains.ts";
+import { reportLastOwners } from "./last-owners.ts";
+import { reportOutcome } from "./outcomes.ts";
 import { tryRepeat } from "./repeating.ts";
+import { reportShownRecords } from "./shown-records.ts";
 import { describeActor, nameOf, reportSeen, type Trial } from "./try.ts";
 
 /** Sends every writing request of an actor to a mount. Returns false if the world cannot be restored. */
@@ -14,7 +18,8 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
   const repeated = new Set<string>();
   let count = 0;
   for (const drawn of drawWrites(trial.world, actor, mount)) {
-    const isFirst = !repeated.has(drawn.action) && (drawn.method === "POST" || drawn.method === "PATCH");
+    const kind = `${drawn.action} ${Array.isArray(drawn.body) ? "array" : "record"}`;
+    const isFirst = !repeated.has(kind) && (drawn.method === "POST" || drawn.method === "PATCH");
     const key = `prove-${actor.name}-${mount.resource.plural}-${++count}`.slice(0, 200);
     const request = isFirst ? { ...drawn, headers: { ...drawn.headers, "Idempotency-Key": key } } : drawn;
     const answer = await trial.sender.send(request);
@@ -23,6 +28,9 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
     if (changes.length === 0) {
       reportSeen(trial, request, answer);
       reportOracle(trial, request, answer.status);
+      await reportOutcome(trial, request, answer);
+      const left = await trial.world.findChanges();
+      if (left.length > 0 && !(await trial.world.undoChanges(left))) return false;
       continue;
     }
     const state = applyChanges(trial.world.state(), changes);
@@ -32,11 +40,13 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
       if (row !== null) trial.stored.set(mark, { cell, row, request });
     }
     reportSeen(trial, request, answer, { state, marks });
+    reportShownRecords(trial, request, answer, state);
     reportChanges(trial, request, changes, state);
+    reportLastOwners(trial, request, state);
     await reportGains(trial, request, changes, state);
     await reportCopies(trial, request, changes, state, marks);
     if (isFirst && answer.status < 300) {
-      repeated.add(drawn.action);
+      repeated.add(kind);
       await tryRepeat(trial, request);
     }
     if (!(await trial.world.undoChanges(await trial.world.findChanges()))) return false;
@@ -57,12 +67,13 @@ function reportOracle({ findings, world }: Trial, request: WriteRequest, status:
   const [field] = request.fields;
   if (operation?.op !== "test" || field === undefined || request.row === null || status >= 300) return;
   const newer = request.mount.newer ?? request.mount;
-  if (world.sightOf(request.actor).mayReadField(newer, field, request.row)) return;
+  const sight = world.sightOf(request.actor);
+  if (sight.mayReadField(newer, field, request.row) && sight.mayRead(newer, request.row)) return;
   findings.add({
     requests: [request],
     resource: nameOf(newer),
     field,
-    sentence: `${describeActor(request)} tests ${field} of ${nameOf(newer)} ${String(request.row["id"])} with a patch, although its permissions hide the field.`,
+    sentence: `${describeActor(request)} tests ${field} of ${nameOf(newer)} ${String(request.row["id"])} with a patch, although its permissions hide it.`,
   });
 }
 
@@ -134,9 +145,42 @@ function findDeniedField(
       !sight.mayWriteField(mount, name, was) &&
       (was === null || is === undefined || JSON.stringify(was[name]) !== JSON.stringify(is[name])),
   );
-  if (field === undefined) return null;
+  if (field === undefined)
+    return is === undefined ? null : findUnsentField(sight, mount, { fields, id, was: was!, is });
   return {
     field,
     sentence: `sends ${field} of ${mount.resource.plural} ${String(id)}, which the rule of the field denies`,
+  };
+}
+
+/** Finds a changed field that the caller may not send and has not sent. A hook may change any field. */
+function findUnsentField(
+  sight: Sight,
+  mount: ServedMount,
+  {
+    fields,
+    id,
+    was,
+    is,
+  }: {
+    readonly fields: readonly string[];
+    readonly id: unknown;
+    readonly was: StoredRecord;
+    readonly is: StoredRecord;
+  },
+): Denial | null {
+  if (mount.beforeWrite !== null) return null;
+  const field = Object.entries(mount.resource.fields).find(
+    ([name, declared]) =>
+      declared.options.write !== undefined &&
+      !fields.includes(name) &&
+      !sight.mayWriteField(mount, name, was) &&
+      JSON.stringify(was[name]) !== JSON.stringify(is[name]),
+  );
+  if (field === undefined) return null;
+  const [name] = field;
+  return {
+    field: name,
+    sentence: `changes ${name} of ${mount.resource.plural} ${String(id)}, which the rule of the field denies`,
   };
 }

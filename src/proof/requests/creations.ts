@@ -1,0 +1,96 @@
+import type { StoredRecord } from "../../store/store.ts";
+import type { Actor } from "../content/actors.ts";
+import { fewValues } from "../content/values.ts";
+import { bodyFields, bodyLike } from "./bodies.ts";
+import { chooseFew, collectionPath } from "./rows.ts";
+import {
+  forbiddenFields,
+  isAllowed,
+  isUserReference,
+  namesIn,
+  write,
+  type WriteRequest,
+  type Writes,
+} from "./write-request.ts";
+
+/** Returns creations like records of each kind, and with each field that the actor may not send. */
+export function* creations(writes: Writes): Generator<WriteRequest> {
+  const { world, mount, newer, sight, rows, actor } = writes;
+  const may = rows.filter((row) => isAllowed(writes, "create", row));
+  const not = rows.filter((row) => !may.includes(row));
+  const templates = [...may.slice(0, 1), ...chooseFew(not, 3)];
+  for (const row of templates) {
+    const { body, marks } = bodyLike(world, mount, row, sight, true);
+    const sent = {
+      method: "POST",
+      path: collectionPath(mount, row, world.state()),
+      marks,
+      fields: namesIn(mount, body),
+    } as const;
+    yield write(writes, "create", null, { ...sent, body, isAllowed: may.includes(row) });
+    for (const own of ownCopies(writes, body, actor)) yield write(writes, "create", null, { ...sent, body: own });
+    if (mount.permissions.replace !== undefined && newer.collection.name !== world.usersTable)
+      yield creationUnder(writes, row);
+    if (mount.arrays && may[0] !== undefined)
+      yield write(writes, "create", null, { ...sent, body: [bodyLike(world, mount, may[0], sight, true).body, body] });
+  }
+  yield* forbiddenCreations(writes, templates[0]);
+}
+
+/** Returns the body with each reference to a user set to the actor, and with each word of the other fields. */
+function* ownCopies(
+  { mount, rows }: Writes,
+  body: Readonly<Record<string, unknown>>,
+  { userId }: Actor,
+): Generator<Readonly<Record<string, unknown>>> {
+  if (userId === null) return;
+  const users = bodyFields(mount).filter(
+    ({ field, name }) => isUserReference(field.kind.references?.resource) && name in body,
+  );
+  if (users.length === 0) return;
+  const own = { ...body, ...Object.fromEntries(users.map(({ name }) => [name, userId])) };
+  yield own;
+  for (const { name, from, field } of bodyFields(mount)) {
+    if (!(name in body)) continue;
+    for (const value of fewValues(field)?.slice(0, 6) ?? []) yield { ...own, [name]: value };
+    if (field.kind.references === undefined || isUserReference(field.kind.references.resource)) continue;
+    for (const value of new Set(rows.map((row) => row[from]))) yield { ...own, [name]: value };
+  }
+}
+
+/** Returns creations with each field that the actor may not send. */
+function* forbiddenCreations(writes: Writes, row: StoredRecord | undefined): Generator<WriteRequest> {
+  if (row === undefined) return;
+  const { world, mount, sight } = writes;
+  for (const [name, value] of forbiddenFields(writes, null)) {
+    const { body } = bodyLike(world, mount, row, sight, true);
+    yield write(writes, "create", null, {
+      method: "POST",
+      path: collectionPath(mount, row, world.state()),
+      body: { ...body, [name]: value },
+      fields: namesIn(mount, { ...body, [name]: value }),
+    });
+  }
+}
+
+/** Returns a creation under an id that the actor chooses. Only an actor who reaches every row may choose one. */
+function creationUnder(writes: Writes, row: StoredRecord): WriteRequest {
+  const { world, mount, sight, rows } = writes;
+  const { body, marks } = bodyLike(world, mount, row, sight, true);
+  const reachesAll =
+    rows.length > 1 && rows.every((each) => isAllowed(writes, "create", each) && isAllowed(writes, "replace", each));
+  return {
+    ...write(writes, "replace", null, {
+      method: "PUT",
+      body,
+      marks,
+      fields: namesIn(mount, body),
+      isAllowed: reachesAll,
+    }),
+    path: `${collectionPath(mount, row, world.state())}/${newIds[mount.resource.id]}`,
+    route: `${mount.resource.path}/{id}`,
+  };
+}
+
+/** Ids that no row has, by the kind of key. */
+const newIds = { integer: 1999, uuid: "01900000-0000-7000-8000-000000000001", text: "new-id" } as const;

@@ -1,0 +1,81 @@
+import type { StoredRecord } from "../../store/store.ts";
+import type { ProveAnswer } from "../asking/request.ts";
+import type { Sight } from "../judging/sight.ts";
+import { missingId } from "../requests/rows.ts";
+import type { WriteRequest } from "../requests/write-request.ts";
+import type { World } from "../world/world.ts";
+import { describeActor, nameOf, type Trial } from "./try.ts";
+
+/**
+ * Reports a refused write that reveals whether a hidden record exists: its status is not that of a missing record.
+ * Lists a refusal that hides a record which the caller may read.
+ */
+export async function reportOutcome(trial: Trial, request: WriteRequest, answer: ProveAnswer): Promise<void> {
+  const { world, sender, findings } = trial;
+  const { status } = answer;
+  if (isRefused(world, request, answer))
+    findings.listRefused(request, `it answers ${status}, although its permissions let the caller ${request.action}`);
+  const { row, mount } = request;
+  const newer = mount.newer ?? mount;
+  const sight = world.sightOf(request.actor);
+  reportConcealed(trial, request, answer, sight);
+  if (row === null || status < 400 || status >= 500) return;
+  if (sight.mayReadUnlimited(newer, row)) {
+    const isRead = newer.permissions.read !== undefined && sight.may("read", newer, row);
+    if (isRead && (status === 404 || (request.isAllowed === false && ![400, 401, 403].includes(status))))
+      findings.listRefused(request, `it answers ${status} for a record that its permissions let the caller read`);
+    return;
+  }
+  const missing = withMissingId(request, row);
+  const other = await sender.send(missing);
+  if (other === null || other.status === status || other.status >= 500) return;
+  if ((await world.findChanges()).length > 0) return;
+  findings.add({
+    requests: [request],
+    resource: nameOf(newer),
+    field: null,
+    sentence: `${describeActor(request)} learns that ${nameOf(newer)} ${String(row["id"])} exists: the answer is ${status}, and ${other.status} for a missing record.`,
+  });
+}
+
+/** Returns true if the caller may not do what the declarations allow. Hooks, and the rules of accounts, may refuse it. */
+function isRefused(world: World, { isAllowed, mount }: WriteRequest, { status, text }: ProveAnswer): boolean {
+  if (isAllowed !== true || mount.beforeWrite !== null || mount.collection.name === world.usersTable) return false;
+  return [401, 403, 404].includes(status) || /"(read_only|unknown_field|patch_conflict)"/.test(text);
+}
+
+/** Returns the request for a record that does not exist. */
+function withMissingId(request: WriteRequest, row: StoredRecord): WriteRequest {
+  const { body, path } = request;
+  const id = missingId(row["id"]);
+  if (path.endsWith(`/${String(row["id"])}`)) return { ...request, path: path.replace(/[^/]*$/, id) };
+  const [change] = body as readonly [object];
+  return { ...request, body: [{ ...change, id: typeof row["id"] === "number" ? Number(id) : id }] };
+}
+
+/** Reports a refusal that names a field which neither can be read nor sent, in place of an unknown field. */
+function reportConcealed(
+  { findings }: Trial,
+  request: WriteRequest,
+  { status, text }: ProveAnswer,
+  sight: Sight,
+): void {
+  if (status !== 400 || !text.includes('"read_only"')) return;
+  const newer = request.mount.newer ?? request.mount;
+  const field = request.fields.find((name) => {
+    const { read, write } = newer.resource.fields[name]?.options ?? {};
+    return (
+      read !== undefined &&
+      write !== undefined &&
+      !sight.mayReadField(newer, name, request.row ?? {}) &&
+      !sight.mayWriteField(newer, name, request.row)
+    );
+  });
+  if (field === undefined || request.fields.length > 1) return;
+  findings.add({
+    requests: [request],
+    resource: nameOf(newer),
+    field,
+    sentence: `${describeActor(request)} is told that ${field} of ${nameOf(newer)} cannot be set, although it may not know the field.`,
+  });
+}
