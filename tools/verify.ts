@@ -81,6 +81,11 @@ const checks: Readonly<Record<string, Check>> = {
       "Changes each condition of rules for fields, unique sets, default orders and labels, one at a time. Takes --kind, --only, --list.",
     commands: [["node", "tools/mutations/rules.ts"]],
   },
+  "prove-mutations": {
+    about:
+      "Changes 40 drawn conditions that decide who sees or changes what, one at a time, and counts what `latchkey prove` finds in the examples. Takes --seed, --count, --only, --list.",
+    commands: [["node", "tools/mutations/prove.ts"]],
+  },
   sbom: {
     about: "Writes latchkey.cdx.json, the bill of materials in CycloneDX, from the lock file.",
     commands: [
