@@ -87,3 +87,18 @@ test("finds a record that is created under an id in the path", async () => {
 
   assert.ok(findings.some(({ method, sentence }) => method === "PUT" && /creates notes \d+, which/.test(sentence)));
 });
+
+test("lists a hidden record that is denied in place of not found", async () => {
+  const update = contrary({ kind: "owner", column: "owner_id" }, "deny");
+
+  const report = await proveConfig({
+    without,
+    mounts: [mount(note, { permission: { read: owner("owner_id"), update } })],
+  });
+
+  const reasons = report.not_tried.map(({ path, reason }) => `${path}: ${reason}`);
+  assert.ok(
+    reasons.includes("PATCH /notes/{id}: it answers 403 in place of 404 for a record that is missing or hidden"),
+    reasons.join("\n"),
+  );
+});

@@ -12,6 +12,8 @@ export interface Sight {
   readonly identity: Identity | null;
   /** Returns true if the caller may do this with the row. A custom action has its own permission. */
   may(action: ResourceAction, mount: ServedMount, row: StoredRecord): boolean;
+  /** Returns true if the permission lets the caller do this with some row under the path of this one. */
+  mayWithAny(action: ResourceAction, mount: ServedMount, row: StoredRecord): boolean;
   /** Returns true if the permission of a custom action allows the row. */
   mayCall(permission: Permission<string>, mount: ServedMount, row: StoredRecord): boolean;
   /** Returns true if the caller may read the row at its own path, or find it in a list. */
@@ -43,12 +45,8 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
   const scopeLets = (needed: "read" | "write"): boolean =>
     !hasScopes || identity === null || identity.scopes === null || identity.scopes.includes(needed);
 
-  const isAllowed = (action: ResourceAction, mount: ServedMount, row: StoredRecord): boolean => {
-    const permission = mount.permissions[action];
-    if (permission === undefined) return false;
-    const table = mount.collection.name;
-    return allows(permission, { identity, action, params: paramsOf(mount, row, state), row, table, state, now });
-  };
+  const isAllowed = (action: ResourceAction, mount: ServedMount, row: StoredRecord, place = row): boolean =>
+    isPermitted({ identity, state, now }, action, mount, { row, place });
 
   const parentOf = ({ parent, resource }: ServedMount, row: StoredRecord): StoredRecord | null =>
     parent === null ? null : findRow(state, parent.collection.name, row[resource.parentColumn!]);
@@ -81,6 +79,9 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
   return {
     identity,
     mayReadUnlimited,
+    mayWithAny: (action, mount, row) =>
+      scopeLets(action === "list" || action === "read" ? "read" : "write") &&
+      [...(state.get(mount.collection.name)?.values() ?? [])].some((each) => isAllowed(action, mount, each, row)),
     mayCall: (permission, mount, row) =>
       scopeLets("write") &&
       allows(permission, {
@@ -119,6 +120,19 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
       return writers === "readers" || parent.permissions.update === undefined || isAllowed("update", parent, above);
     },
   };
+}
+
+/** Returns true if the permission of the mount allows the action on the row, at the path of `place`. */
+function isPermitted(
+  { identity, state, now }: Pick<SightParts, "identity" | "state" | "now">,
+  action: ResourceAction,
+  mount: ServedMount,
+  { row, place }: { readonly row: StoredRecord; readonly place: StoredRecord },
+): boolean {
+  const permission = mount.permissions[action];
+  if (permission === undefined) return false;
+  const table = mount.collection.name;
+  return allows(permission, { identity, action, params: paramsOf(mount, place, state), row, table, state, now });
 }
 
 /** Returns the parameters of the path of a row. */

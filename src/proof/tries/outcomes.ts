@@ -28,7 +28,12 @@ export async function reportOutcome(trial: Trial, request: WriteRequest, answer:
   }
   const missing = withMissingId(request, row);
   const other = await sender.send(missing);
-  if (other === null || other.status === status || other.status >= 500) return;
+  if (other === null || other.status >= 500) return;
+  if (other.status === status) {
+    if (isDenied(world, request, status, sight))
+      findings.listRefused(request, `it answers ${status} in place of 404 for a record that is missing or hidden`);
+    return;
+  }
   if ((await world.findChanges()).length > 0) return;
   findings.add({
     requests: [request],
@@ -42,6 +47,22 @@ export async function reportOutcome(trial: Trial, request: WriteRequest, answer:
 function isRefused(world: World, { isAllowed, mount }: WriteRequest, { status, text }: ProveAnswer): boolean {
   if (isAllowed !== true || mount.beforeWrite !== null || mount.collection.name === world.usersTable) return false;
   return [401, 403, 404].includes(status) || /"(read_only|unknown_field|patch_conflict)"/.test(text);
+}
+
+/**
+ * Returns true if a record is denied that the caller may not know, although the permission depends on the record. The
+ * rules of accounts, and hooks, may deny what the permission allows.
+ */
+function isDenied({ usersTable }: World, request: WriteRequest, status: number, sight: Sight): boolean {
+  const { mount, row, action } = request;
+  const newer = mount.newer ?? mount;
+  return (
+    [401, 403].includes(status) &&
+    mount.beforeWrite === null &&
+    mount.collection.name !== usersTable &&
+    sight.mayWithAny(action, newer, row!) &&
+    sight.mayWriteWithin(newer, row!)
+  );
 }
 
 /** Returns the request for a record that does not exist. */
