@@ -102,3 +102,25 @@ test("lists a hidden record that is denied in place of not found", async () => {
     reasons.join("\n"),
   );
 });
+
+test("lists an array of changes that misses a record which the caller may change", async () => {
+  const none: Permission<"owner_id"> = {
+    name: "none",
+    narrows: ["list", "read", "update"],
+    columns: ["owner_id"],
+    decide: ({ identity }) =>
+      identity === null ? "deny" : { only: { column: "owner_id", operator: "eq", value: 99_999 } },
+  };
+  const permission = stateFacts(none, { kind: "owner", column: "owner_id" });
+
+  const report = await proveConfig({
+    without,
+    mounts: [mount(note, { permission: { read: permission, update: permission }, arrays: true })],
+  });
+
+  const reasons = report.not_tried.map(({ path, reason }) => `${path}: ${reason}`);
+  assert.ok(
+    reasons.includes("PATCH /notes: it answers that a record is missing which its permissions let the caller update"),
+    reasons.join("\n"),
+  );
+});

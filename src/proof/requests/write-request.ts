@@ -19,6 +19,8 @@ export interface WriteRequest extends ProveRequest {
   readonly fields: readonly string[];
   /** True if the declarations allow the row, its parent and the sent fields. */
   readonly isAllowed?: boolean;
+  /** The place in an array of a change that is allowed, beside one that is not. */
+  readonly allowedAt?: number;
 }
 
 /** The parts that the writes of an actor to a mount are made of. */
@@ -31,7 +33,8 @@ export interface Writes {
   readonly rows: readonly StoredRecord[];
 }
 
-type Sent = Pick<ProveRequest, "method" | "body" | "headers"> &
+/** What a request sends. */
+export type Sent = Pick<ProveRequest, "method" | "body" | "headers"> &
   Partial<Pick<WriteRequest, "marks" | "fields" | "path" | "isAllowed">>;
 
 /** Makes a request. */

@@ -13,6 +13,7 @@ import {
   isUserReference,
   namesIn,
   write,
+  type Sent,
   type WriteRequest,
   type Writes,
 } from "./write-request.ts";
@@ -76,16 +77,29 @@ function* updates(writes: Writes): Generator<WriteRequest> {
         headers: JSON_PATCH,
         body: [{ op: "add", path: `/${name}`, value }],
       });
-      if (mount.arrays)
-        yield {
-          ...write(writes, "update", row, { ...sent, body: [{ id: row["id"], ...change.body }] }),
-          path: collectionPath(mount, row, world.state()),
-          route: mount.resource.path,
-        };
+      if (mount.arrays) yield* arraysOfChanges(writes, row, sent, change.body);
     }
     yield* forbiddenChanges(writes, row);
     yield* moves(writes, row);
   }
+}
+
+/** Returns a change in an array: alone, and if it is denied, also before one that is allowed. */
+function* arraysOfChanges(writes: Writes, row: StoredRecord, sent: Sent, change: object): Generator<WriteRequest> {
+  const { world, mount, rows, sight } = writes;
+  const path = collectionPath(mount, row, world.state());
+  const array = (body: readonly object[]): WriteRequest => ({
+    ...write(writes, "update", row, { ...sent, body }),
+    path,
+    route: mount.resource.path,
+  });
+  const own = { id: row["id"], ...change };
+  yield array([own]);
+  const other = rows.find(
+    (each) => isAllowed(writes, "update", each) && collectionPath(mount, each, world.state()) === path,
+  );
+  const further = other === undefined || sent.isAllowed === true ? null : smallChange(world, mount, other, sight);
+  if (further !== null) yield { ...array([own, { id: other!["id"], ...further.body }]), allowedAt: 1 };
 }
 
 /** Returns changes of each field that the actor may not send, and patches that read hidden fields. */

@@ -15,7 +15,9 @@ export async function reportOutcome(trial: Trial, request: WriteRequest, answer:
   const { status } = answer;
   if (isRefused(world, request, answer))
     findings.listRefused(request, `it answers ${status}, although its permissions let the caller ${request.action}`);
-  const { row, mount } = request;
+  const { row, mount, allowedAt } = request;
+  if (allowedAt !== undefined && status === 404 && answer.text.includes(`"/${allowedAt}/id"`))
+    findings.listRefused(request, "it answers that a record is missing which its permissions let the caller update");
   const newer = mount.newer ?? mount;
   const sight = world.sightOf(request.actor);
   reportConcealed(trial, request, answer, sight);
@@ -70,8 +72,8 @@ function withMissingId(request: WriteRequest, row: StoredRecord): WriteRequest {
   const { body, path } = request;
   const id = missingId(row["id"]);
   if (path.endsWith(`/${String(row["id"])}`)) return { ...request, path: path.replace(/[^/]*$/, id) };
-  const [change] = body as readonly [object];
-  return { ...request, body: [{ ...change, id: typeof row["id"] === "number" ? Number(id) : id }] };
+  const [change, ...others] = body as readonly [object, ...object[]];
+  return { ...request, body: [{ ...change, id: typeof row["id"] === "number" ? Number(id) : id }, ...others] };
 }
 
 /** Reports a refusal that names a field which neither can be read nor sent, in place of an unknown field. */
