@@ -162,7 +162,8 @@ async function showReset({ page, open, press, mails }: Stage): Promise<void> {
 async function showUnknownCompany({ page, service, issuer, open }: Stage): Promise<void> {
   const start = `${service.address}/api/login/council/start`;
   const started = await page.request.get(start, { maxRedirects: 0 });
-  const callback = await issuer.authorize(started.headers()["location"]!);
+  const { location = "" } = started.headers();
+  const callback = await issuer.authorize(location);
   await open(callback.pathname + callback.search);
 }
 
