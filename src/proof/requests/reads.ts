@@ -45,6 +45,8 @@ function* listReads(reads: Reads, path: string): Generator<ProveRequest> {
   const own = { ...base, lists: mount };
   yield { ...own, path, whole: { mount, row: null } };
   yield { ...own, path: `${path}?limit=1`, headers: { Prefer: "count=exact" } };
+  const allowed = allowedQuery(reads);
+  if (allowed !== "") yield { ...base, path: `${path}?${allowed}`, isCompared: false, isAllowed: true };
   for (const sort of resource.sorts) yield { ...own, path: `${path}?sort=-${sort}` };
   for (const [field, value] of hiddenValues(reads)) {
     if (mount.newer === null) yield { ...own, path: `${path}?fields=id,${field}` };
@@ -78,6 +80,25 @@ function* listReads(reads: Reads, path: string): Generator<ProveRequest> {
   }
   for (const format of world.service.formats.slice(1))
     yield { ...own, isCompared: false, path, headers: { Accept: format.mediaType }, reveals: format.reveals ?? [] };
+}
+
+/** Returns a query with every filter and sort by a field that the actor may read. */
+function allowedQuery({ mount, rows, sight }: Reads): string {
+  const newer = mount.newer ?? mount;
+  const { filters, sorts } = mount.resource;
+  const isRead = (name: string): boolean => sight.mayReadField(newer, mount.older?.members.get(name)?.from ?? name, {});
+  const valueOf = (name: string): unknown => {
+    const from = mount.older?.members.get(name)?.from ?? name;
+    return rows.map((row) => row[from]).find((value) => value !== null && value !== undefined);
+  };
+  const query = [...filters].flatMap(([name, [operator]]): readonly (readonly [string, string])[] => {
+    const value = valueOf(name);
+    if (operator === undefined || !isRead(name) || value === undefined || typeof value === "object") return [];
+    return [[`${name}[${operator}]`, filterText(operator, value as Value)]];
+  });
+  const sorted = sorts.filter(isRead).join();
+  const all = sorted === "" ? query : [...query, ["sort", sorted] as const];
+  return all.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 }
 
 /** Returns what the answer shows if the name is that of a relation of the mount itself. */

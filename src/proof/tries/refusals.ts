@@ -19,6 +19,8 @@ export function reportRefusal({ world, findings }: Trial, request: ProveRequest,
 
 function findRefusal(world: World, request: ProveRequest, answer: ProveAnswer): string | null {
   const { whole } = request;
+  if (request.isAllowed === true && answer.status === 400)
+    return "it answers 400 to filters and sorts by fields that its permissions let the caller read";
   if (whole === undefined || answer.status >= 500) return null;
   const sight = world.sightOf(request.actor);
   const expected = whole.row === null ? rowsInList(world, sight, request, whole.mount) : rowOfPath(sight, whole);
