@@ -1,5 +1,6 @@
 import type { StoredRecord } from "../../store/store.ts";
 import type { ProveAnswer } from "../asking/request.ts";
+import { findRow } from "../content/state.ts";
 import type { Sight } from "../judging/sight.ts";
 import { missingId } from "../requests/rows.ts";
 import type { WriteRequest } from "../requests/write-request.ts";
@@ -21,6 +22,12 @@ export async function reportOutcome(trial: Trial, request: WriteRequest, answer:
   const newer = mount.newer ?? mount;
   const sight = world.sightOf(request.actor);
   reportConcealed(trial, request, answer, sight);
+  const unknown = findUnknown(world, request, answer, sight);
+  if (unknown !== null)
+    findings.listRefused(
+      request,
+      `it answers that ${unknown} names no record, although the caller may read that record`,
+    );
   if (row === null || status < 400 || status >= 500) return;
   if (sight.mayReadUnlimited(newer, row)) {
     const isRead = newer.permissions.read !== undefined && sight.may("read", newer, row);
@@ -65,6 +72,26 @@ function isDenied({ usersTable }: World, request: WriteRequest, status: number, 
     sight.mayWithAny(action, newer, row!) &&
     sight.mayWriteWithin(newer, row!)
   );
+}
+
+/** Returns the sent field that is refused as an unknown id, although its record exists and the caller may read it. */
+function findUnknown(
+  { mounts, state }: World,
+  { isAllowed, mount, body }: WriteRequest,
+  { status, text }: ProveAnswer,
+  sight: Sight,
+): string | null {
+  if (isAllowed !== true || status !== 400 || mount.beforeWrite !== null || Array.isArray(body)) return null;
+  if (!text.includes('"There is no record with this id."')) return null;
+  const sent = Object.entries((body ?? {}) as Readonly<Record<string, unknown>>).find(([name, id]) => {
+    const to = mount.resource.fields[name]?.kind.references?.resource;
+    const target = mounts.find(({ resource }) => resource.plural === to);
+    const row = target === undefined ? null : findRow(state(), target.collection.name, id);
+    return (
+      text.includes(`"/${name}"`) && row !== null && (sight.mayReadUnlimited(target!, row) || sight.isOwn(target!, row))
+    );
+  });
+  return sent?.[0] ?? null;
 }
 
 /** Returns the request for a record that does not exist. */
