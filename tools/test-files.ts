@@ -4,8 +4,7 @@
 const wantsProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece)\.ts"|\bmock\.|\bglobalThis\b/;
 
-const measures =
-  /\/(?:array-pieces|busiest-piece|least-cpu|slowness)\.ts"|"playwright-core"|\bthreadCpuUsage\b/;
+const measures = /\/(?:array-pieces|busiest-piece|least-cpu|slowness)\.ts"|"playwright-core"|\bthreadCpuUsage\b/;
 
 const startsProcess =
   /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|doors-of-source|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
