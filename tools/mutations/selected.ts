@@ -208,7 +208,11 @@ const orders: Selected = {
 
 /** The conditions of the words for people: `label`, `labels` and `labelField`. */
 const labels: Selected = {
-  tests: ["tests/console/console-labels.test.ts", "tests/resources/labels.test.ts"],
+  tests: [
+    "src/resource/record-labels.test.ts",
+    "tests/console/console-labels.test.ts",
+    "tests/resources/labels.test.ts",
+  ],
   files: {
     "src/resource/declaration/label.ts": "all",
     "src/resource/label-field.ts": "all",
