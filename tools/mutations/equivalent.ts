@@ -20,6 +20,16 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     ],
   ],
   [
+    "A name that no field gives is the resource and the id, whichever of the checks finds that out.",
+    [
+      "src/features/console/data/record-name.ts nameWhole: named === null => false",
+      "src/features/console/data/record-name.ts nameWhole: value === null || value === undefined => value === undefined",
+      'src/features/console/data/record-name.ts nameWhole: to !== null && (typeof value === "number" || typeof value === "string") => to !== null',
+      "src/features/console/labels.ts labelsOf: named === null => false",
+      "src/features/console/labels.ts labelsOf: named !== null && values !== null => values !== null",
+    ],
+  ],
+  [
     "A member with the value undefined is the same as a missing one: JSON leaves it out, and the code reads both alike.",
     [
       "src/features/auth/teams/member-of.ts memberOf: on ?? null => on (2)",

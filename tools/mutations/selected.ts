@@ -211,6 +211,7 @@ const labels: Selected = {
   tests: [
     "src/resource/record-labels.test.ts",
     "tests/console/console-labels.test.ts",
+    "tests/console/record-names.test.ts",
     "tests/resources/labels.test.ts",
   ],
   files: {
