@@ -5,15 +5,14 @@ import type { WriteRequest } from "../requests/write-request.ts";
 import { describeActor, nameOf, type Trial } from "./try.ts";
 
 /**
- * Reports a record in the answer to a write that the caller may not read. Lists an answer without the record that the
- * caller may read.
+ * Reports a record in the answer to a change that the caller may not read. The answer to a creation shows what its
+ * caller has sent. Lists an answer without the record that the caller may read.
  */
 export function reportShownRecords(trial: Trial, request: WriteRequest, answer: ProveAnswer, state: State): void {
   const { world, findings } = trial;
   const newer = request.mount.newer ?? request.mount;
   const sight = world.sightOf(request.actor, state);
-  // A caller who signs up sees the new user, whom it has no credential to read.
-  if (answer.status >= 300 || (newer.collection.name === world.usersTable && request.action === "create")) return;
+  if (answer.status >= 300 || request.action === "create") return;
   const rowOf = (id: unknown): StoredRecord | null => findRow(state, newer.collection.name, id);
   const shown = recordsIn(answer.text)
     .map(({ id }) => rowOf(id))
