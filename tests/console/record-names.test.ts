@@ -81,6 +81,19 @@ test("names the page of a record by its own id, if the record of its name is hid
   assert.ok(!hidden.includes("Plan"));
 });
 
+test("names the page of a record by its own id, if the record of its name has no page", async (t) => {
+  const secrets = defineResource({ name: "secret", fields: { title: text() } });
+  const loans = defineResource({ name: "loan", fields: { secret_id: reference(secrets) }, labelField: "secret_id" });
+  const { ask, get } = await ownService(t, {
+    mounts: [mount(secrets, { permission: { create: anyone } }), mount(loans, { permission: anyone })],
+    features: [consolePages({ title: "Loans" })],
+  });
+  for (const title of ["Plan", "Map"]) await ask("POST", "/secrets", { body: { title } });
+  await ask("POST", "/loans", { body: { secret_id: 2 } });
+
+  assert.match((await get("/loans/1", browser)).text, /<h1 dir="auto">Loan 1<\/h1>/);
+});
+
 test("names a referenced record by its resource and id, if a rule hides the field with its name", async (t) => {
   const rule = { read: administrator, write: administrator, optional: true } as const;
   const cases = defineResource({ name: "case", fields: { suspect: text(rule) }, labelField: "suspect" });

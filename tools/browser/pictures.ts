@@ -51,7 +51,7 @@ function findForgotten(from: string): readonly string[] {
   ]);
 }
 
-/** Takes the pictures of one look, with a club of its own. */
+/** Takes the pictures of one look, with a separate club. */
 async function takeLook(on: Browser, from: string, [device, colorScheme, width]: (typeof looks)[number]) {
   await using club = await startClub();
   const newContext = () => on.newContext({ colorScheme, viewport: { width, height: 844 } });

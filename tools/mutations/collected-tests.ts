@@ -15,7 +15,7 @@ interface CollectedTest {
   readonly run: (t: CollectedContext) => unknown;
 }
 
-/** What the test files have declared. */
+/** The tests that the test files have declared. */
 interface Collected {
   readonly tests: CollectedTest[];
   readonly starts: (() => unknown)[];

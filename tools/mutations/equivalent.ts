@@ -30,6 +30,13 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     ],
   ],
   [
+    "A page that names a record has the id of the record in its path. The field with a name holds no JSON.",
+    [
+      'src/features/console/data/record-name.ts nameWhole: id ?? view.place?.params["id"] => view.place?.params["id"]',
+      'src/features/console/data/record-name.ts nameWhole: field.kind.references !== undefined || typeof value === "object" => field.kind.references !== undefined',
+    ],
+  ],
+  [
     "A member with the value undefined is the same as a missing one: JSON leaves it out, and the code reads both alike.",
     [
       "src/features/auth/teams/member-of.ts memberOf: on ?? null => on (2)",

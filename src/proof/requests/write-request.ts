@@ -33,7 +33,7 @@ export interface Writes {
   readonly rows: readonly StoredRecord[];
 }
 
-/** What a request sends. */
+/** The parts of a request that differ from try to try. */
 export type Sent = Pick<ProveRequest, "method" | "body" | "headers"> &
   Partial<Pick<WriteRequest, "marks" | "fields" | "path" | "isAllowed">>;
 

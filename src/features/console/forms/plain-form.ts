@@ -9,7 +9,7 @@ import { writeHiddenUsername, writeUsernameField } from "./username-field.ts";
 export interface PlainField {
   readonly name: string;
   readonly label: string;
-  /** `digits` is a code of digits. `shown` is a value that nobody changes here. Default: `text`. */
+  /** `digits` is a code of digits. The form shows a `shown` value, and no user changes it. Default: `text`. */
   readonly type?: "digits" | "email" | "password" | "shown" | "text";
   readonly autocomplete: string;
   readonly hint?: string;

@@ -39,7 +39,7 @@ const nothing: Where = { any: [] };
 const everything: Where = { all: [] };
 const not = (where: Where): Where => ({ not: where });
 
-/** What the database has: the values of memberships, and the numbers of matching and of all rows. */
+/** The content of the database: the values of memberships, and the numbers of matching and of all rows. */
 interface Rows {
   readonly values?: readonly Key[];
   readonly matching?: number;
