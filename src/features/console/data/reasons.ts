@@ -19,7 +19,7 @@ export function describeCondition({ description }: SomePermission): string | nul
   return description?.replace(/^they /, "you ").replace(/^their /, "your ") ?? null;
 }
 
-/** Returns the possible reasons. An empty text is a reason without words. */
+/** Returns the possible reasons. Null is a reason without words. */
 function collectReasons(permission: SomePermission, identity: Identity | null): readonly (string | null)[] {
   const facts = factsOf(permission);
   switch (facts?.kind) {
