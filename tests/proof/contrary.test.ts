@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { stateFacts, type PermissionFacts } from "../../src/access/permission/facts.ts";
 import type { Permission } from "../../src/door/auth.ts";
 import { authenticated, caller, defineResource, mount, owner, reference, text } from "../../src/door/index.ts";
+import type { MountOptions } from "../../src/door/resources.ts";
 import { proveConfig } from "../harness/prove-config.ts";
 
 const without = ["orders", "protected"] as const;
@@ -75,6 +76,20 @@ test("finds a refused write that reveals a hidden record, and an answer that sho
     sentences.some((each) => /^The answer to user shows notes \d+, which it may not read\.$/.test(each)),
     sentences.join("\n"),
   );
+});
+
+test("finds the answer to a creation that shows a hidden record, unless nobody may read the records", async () => {
+  const read = contrary({ kind: "nobody" }, "allow");
+  const prove = (permission: MountOptions<typeof note>["permission"]) =>
+    proveConfig({ without, mounts: [mount(note, { permission })] });
+
+  const { findings } = await prove({ read, create: authenticated });
+  const shown = /^The answer to user shows notes \d+, which it may not read\.$/;
+  assert.ok(
+    findings.some(({ method, sentence }) => method === "POST" && shown.test(sentence)),
+    findings.map(({ sentence }) => sentence).join("\n"),
+  );
+  assert.deepEqual((await prove({ create: authenticated })).findings, []);
 });
 
 test("finds a record that is created under an id in the path", async () => {

@@ -2,5 +2,5 @@
 import { proveDrawn } from "./drawn/prove-drawn.ts";
 
 proveDrawn({ seed: 1, projects: 3 });
-// Its callers create books that they may not read afterwards.
-proveDrawn({ seed: 216, projects: 1 });
+// Its records are nested twice, and a caller may change the record above, but not the one above that.
+proveDrawn({ seed: 255_799, projects: 1 });

@@ -150,8 +150,16 @@ const actionMembers: Readonly<Record<keyof CollectionAction, ValueCheck>> = {
   handle: (value) => (typeof value === "function" ? null : "it has to be a function"),
 };
 
+/** Reads the actions of a resource. Throws `DeclarationError` if they have mistakes. */
+export function requireActions(resource: Resource, declared: unknown): readonly ServedAction[] {
+  const mistakes: string[] = [];
+  const actions = readActions(declared, mistakes);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `mount(${resource.path}): ${mistake}`));
+  return actions;
+}
+
 /** Reads the actions of a resource. Adds their mistakes to `mistakes`, each with its location and fix. */
-export function readActions(declared: unknown, mistakes: string[]): readonly ServedAction[] {
+function readActions(declared: unknown, mistakes: string[]): readonly ServedAction[] {
   if (declared === undefined) return [];
   if (!isObject(declared)) {
     mistakes.push(`actions is ${shown(declared)}; it has to be an object of actions, like { cancel: { … } }`);

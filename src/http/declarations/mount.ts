@@ -31,7 +31,7 @@ import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
 import type { Offering } from "../request/core.ts";
 import type { Context } from "../request/exchange.ts";
-import { readActions, type Actions, type ServedAction } from "./action.ts";
+import { requireActions, type Actions, type ServedAction } from "./action.ts";
 import { aFeatureList, columnMistakes, permissionsMistakes, sharesMistakes } from "./checking.ts";
 import { buildCollection } from "./collection.ts";
 import type { Deferral } from "./deferral.ts";
@@ -170,6 +170,8 @@ export interface Mount<R extends Resource = Resource> {
    * the record.
    */
   readonly deferral: Deferral | null;
+  /** True if a creation can be a sign-up. Its answer shows the account to the person who signs up. */
+  readonly signsUp?: true;
   /**
    * The conversion to the newer shape, if this mount serves an older shape (an earlier form of the resource). Null
    * otherwise.
@@ -293,13 +295,6 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       show: makeShow(resource, collection, sources),
     }),
   );
-}
-
-function requireActions(resource: Resource, declared: unknown): readonly ServedAction[] {
-  const mistakes: string[] = [];
-  const actions = readActions(declared, mistakes);
-  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `mount(${resource.path}): ${mistake}`));
-  return actions;
 }
 
 const mountMembers: Readonly<Record<keyof MountOptions, ValueCheck>> = {

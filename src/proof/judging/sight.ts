@@ -26,7 +26,7 @@ export interface Sight {
   mayReadField(mount: ServedMount, field: string, row: StoredRecord): boolean;
   /** Returns true if the rule of the field lets the caller send it. */
   mayWriteField(mount: ServedMount, field: string, row: StoredRecord | null): boolean;
-  /** Returns true if the caller may write records within the parent of this row. */
+  /** Returns true if the caller may write records within the parent of this row, and within the records above it. */
   mayWriteWithin(mount: ServedMount, row: StoredRecord): boolean;
 }
 
@@ -55,6 +55,16 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
     if (mount.parent === null) return true;
     const parent = parentOf(mount, row);
     return parent !== null && isAllowed("read", mount.parent, parent) && mayReach(mount.parent, parent);
+  };
+
+  // A caller who may read a record and write within it needs no more than reading of the records above.
+  const mayWriteBelow = (mount: ServedMount, row: StoredRecord, readsBelow: boolean): boolean => {
+    const { parent, writers } = mount;
+    if (parent === null) return true;
+    const above = parentOf(mount, row);
+    const reads = readsBelow || writers === "readers";
+    if (above === null || !mayWriteBelow(parent, above, reads)) return false;
+    return isAllowed(reads || parent.permissions.update === undefined ? "read" : "update", parent, above);
   };
 
   const mayReadUnlimited = (mount: ServedMount, row: StoredRecord): boolean =>
@@ -109,16 +119,7 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
       const { readOnly, generated, write } = field.options;
       return readOnly !== true && generated === undefined && field.computed === undefined && passes(write, mount, row);
     },
-    mayWriteWithin(mount, row) {
-      const { parent, writers } = mount;
-      if (parent === null) return true;
-      const above = parentOf(mount, row);
-      if (above === null || !isAllowed("read", parent, above)) {
-        // A parent that the caller may update without reading it counts as reached.
-        return above !== null && writers !== "readers" && isAllowed("update", parent, above);
-      }
-      return writers === "readers" || parent.permissions.update === undefined || isAllowed("update", parent, above);
-    },
+    mayWriteWithin: (mount, row) => mayWriteBelow(mount, row, false),
   };
 }
 

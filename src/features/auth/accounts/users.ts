@@ -56,7 +56,7 @@ export function mountUsers(parts: AccountsParts, own: OwnUserFields): UsersMount
     },
   });
   const deferral = registration === "verified" ? deferSignUps(parts, administered) : null;
-  return Object.freeze(made({ ...plain, deferral }));
+  return Object.freeze(made({ ...plain, deferral, signsUp: true as const }));
 }
 
 /** Allows callers without a credential. */

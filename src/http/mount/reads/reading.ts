@@ -116,6 +116,21 @@ export function showChanged(mount: ServedMount, exchange: Exchange, row: Row): E
   return after(mayReadChanged(mount, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
 }
 
+/**
+ * True if the caller may read all of the records that the request has created. Records that no caller may read are shown
+ * to their creator, and an account to the person who signs up.
+ */
+export function mayReadCreated(mount: ServedMount, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
+  const { permissions, signsUp } = mount;
+  const isUnread = permissions.read === undefined && permissions.list === undefined;
+  if (signsUp === true || isUnread) return true;
+  const judged = rows.map(({ record }) => ({
+    record,
+    decision: decideReading(mount, exchange, record["id"] as Key),
+  }));
+  return after(judgeEach(mount, exchange, judged), (each) => each.every(Boolean) && mayReadWithin(mount, exchange));
+}
+
 /** True if the caller may read all of these records at their own paths. */
 export function mayReadChanged(mount: ServedMount, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
   return after(mayReadEach(mount, exchange, rows), (each) => each.every(Boolean) && mayReadWithin(mount, exchange));

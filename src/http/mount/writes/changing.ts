@@ -1,15 +1,18 @@
 import { decideOn } from "../../../access/permission/decision.ts";
 import type { Reply } from "../../../core/call/call.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, Row, StoredRecord, WrittenValues } from "../../../store/store.ts";
+import { withoutBody } from "../../answer/writing.ts";
 import { withAllFields } from "../../declarations/mount.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import {
   findVisible,
   mayReadChanged,
+  mayReadCreated,
   reachesEveryRow,
   requireParents,
   showChanged,
@@ -89,8 +92,10 @@ async function insertRecord(
   if (outcome.kind !== "written" && outcome.kind !== "replayed")
     throw creationRefusal(outcome, mount, exchange, founded);
   if (outcome.kind === "replayed") return repeatCreation(mount, exchange, outcome.rows[0]!);
-  const reply = created(mount, exchange, outcome.rows[0]!, false);
-  return issued.shown === null ? reply : showIssued(exchange, reply, issued.shown);
+  const [row] = outcome.rows;
+  const reply = created(mount, exchange, row!, false);
+  // The value that is shown once belongs to the caller, so its record is shown too.
+  return issued.shown === null ? showCreated(mount, exchange, row!, reply) : showIssued(exchange, reply, issued.shown);
 }
 
 const creation = { kind: "create", action: null, before: null } as const;
@@ -118,6 +123,11 @@ function created(mount: ServedMount, exchange: Exchange, row: Row, isReplay: boo
   const headers = [["Location", location], ...(isReplay ? [REPLAYED] : [])] as const;
   if (isErased(mount, row)) return { status: 201, headers };
   return { ...showRow(mount, exchange, row), status: 201, cache: "private", headers };
+}
+
+/** A caller who may create a record but not read it sees nothing of it. */
+function showCreated(mount: ServedMount, exchange: Exchange, row: Row, reply: Reply): Eventually<Reply> {
+  return after(mayReadCreated(mount, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
 }
 
 /** Answers PUT of one record. Replaces the record, or creates it if it does not exist and the caller may create it. */
@@ -152,7 +162,7 @@ async function createUnder(replaced: ServedMount, exchange: Exchange): Promise<R
   const transaction = { changes: [insert, ...further, ...founded.changes] };
   const outcome = await commitAll(mount, exchange, transaction, [creation, ...founded.writings]);
   if (outcome.kind === "written" || outcome.kind === "replayed")
-    return created(mount, exchange, outcome.rows[0]!, false);
+    return showCreated(mount, exchange, outcome.rows[0]!, created(mount, exchange, outcome.rows[0]!, false));
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
     if ((await findVisible(mount, exchange)) === null) throw await unseenKey(mount, exchange, outcome);
     // Another request has created the record first. With `If-None-Match: *`, this request fails. Without it, this

@@ -6,7 +6,7 @@ import { askLimitersOfArray } from "../../answer/admitting.ts";
 import { countLinkRows } from "../../declarations/links.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
-import { requireParents } from "../reads/reading.ts";
+import { mayReadCreated, requireParents } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { isUnmet, untilSettled } from "./committing.ts";
 import { noteDeprecated, parseRecordDraft } from "./drafting.ts";
@@ -86,7 +86,9 @@ async function attempt(
   if (isUnmet(outcome)) return null;
   if (outcome.kind !== "written")
     throw buildRefusal(outcome, mount, exchange, { owners, founded, count: parts.length });
-  return showAll(mount, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
+  const rows = outcome.rows.slice(0, parts.length).map((row) => row!);
+  if (!(await mayReadCreated(mount, exchange, rows))) return { status: 201 };
+  return showAll(mount, exchange, rows, { status: 201, isReplay: false });
 }
 
 async function repeated(mount: ServedMount, exchange: Exchange, storedRows: readonly (Row | null)[]): Promise<Reply> {
