@@ -188,6 +188,16 @@ function createSemiJoinReads(of: (collection: Collection) => Prepared, limits: S
       const sql = `SELECT count(*) FROM (${first})`;
       return (statements(sql, () => sql).get(...parameters.values)![0] as number) <= rows;
     },
+    readAt({ collection, where, sort }, place) {
+      const { table, statements } = of(collection);
+      const { column } = sort[0]!;
+      const { selection, readRow } = table.showing([column]);
+      const parameters = createParameters(sqlite);
+      const rest = compileRest(table, { collection, where, sort, limit: 1 }, parameters);
+      const sql = `SELECT ${selection} ${rest} OFFSET ${place}`;
+      const cells = statements(sql, () => sql).get(...parameters.values) as readonly unknown[] | undefined;
+      return cells === undefined ? null : (readRow(cells).record[column] ?? null);
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LongReadNeeded } from "../../failures.ts";
 import type { PlannedQuery } from "../../sql/list.ts";
-import type { Collection, Key, ListQuery, Where } from "../../store.ts";
+import type { Collection, Key, ListQuery, Value, Where } from "../../store.ts";
 import { readNarrowed, settleCounted, settleRelated, type SemiJoinReads } from "./semi-joins.ts";
 
 // The rows of a list do not show which plan found them, so these tests look at the plan.
@@ -46,13 +46,21 @@ interface Rows {
   readonly all?: number;
   /** The largest number of rows that a page checks in order, and is still not full. */
   readonly notFullBelow?: number;
+  /** The value of the row at each asked place. */
+  readonly at?: Value;
+  /** The number of rows with this value and those before them. */
+  readonly within?: number;
 }
 
 /** Returns the plans that were read, and the numbers that were asked for. Throws what the read throws. */
-function plan(query: Partial<ListQuery>, { values = [], matching = 0, all = Infinity, notFullBelow = 0 }: Rows = {}) {
+function plan(
+  query: Partial<ListQuery>,
+  { values = [], matching = 0, all = Infinity, notFullBelow = 0, at = null, within = Infinity }: Rows = {},
+) {
   const asked: number[] = [];
   const sound: Where[] = [];
   const looked: Where[] = [];
+  const places: unknown[] = [];
   const reads: SemiJoinReads = {
     limits: {
       fewValues: 2,
@@ -66,11 +74,16 @@ function plan(query: Partial<ListQuery>, { values = [], matching = 0, all = Infi
       looked.push(where);
       return values.length > most ? null : values;
     },
-    hasAtMost(_collection, _where, most) {
+    hasAtMost(_collection, where, most) {
+      if ("all" in where) return within <= most;
       asked.push(most);
       return matching <= most;
     },
     isShorter: (_, rows) => all <= rows,
+    readAt(asked, place) {
+      places.push({ where: asked.where, sort: asked.sort, after: asked.after, place });
+      return at;
+    },
   };
   const read: PlannedQuery[] = [];
   const whole: ListQuery = { collection: tasks, where: isMember, sort: [{ column: "id" }], limit: 5, ...query };
@@ -80,7 +93,7 @@ function plan(query: Partial<ListQuery>, { values = [], matching = 0, all = Infi
     (each) => read.push(each),
     () => (read.at(-1)!.checked?.rows ?? Infinity) > notFullBelow,
   );
-  return { read, asked, sound, looked, reads };
+  return { read, asked, sound, looked, places, reads };
 }
 
 const wheres = ({ read }: ReturnType<typeof plan>): readonly unknown[] => read.map(({ where }) => where);
@@ -203,7 +216,41 @@ test("asks for a long read at once if no index has the order of the list", () =>
   const sort = [{ column: "rank" }];
 
   assert.throws(() => plan({ sort }, many), LongReadNeeded);
-  assert.deepEqual(wheres(plan({ sort, long: true }, { ...many, matching: 201 })), [{ all: [isMember] }]);
+  assert.deepEqual(wheres(plan({ sort, long: true }, { ...many, matching: 201, within: 0 })), [{ all: [isMember] }]);
+});
+
+test("checks the first rows in a long read, if an index has the first column of the order and few rows share a value", () => {
+  const collection = { ...tasks, indexes: [...tasks.indexes!, ["rank", "id"]] };
+  const sort = [{ column: "rank", descending: true }, { column: "id" }];
+  const from = (value: Value): Where => ({ column: "rank", operator: "lte", value });
+  const to = (value: Value): Where => ({ column: "rank", operator: "gte", value });
+  const list = { collection, sort, long: true } as const;
+  const everything: Where = { all: [] };
+  const ahead: Where = { all: [everything] };
+  const checked = { where: { all: [isMember] }, rows: 100 };
+
+  const first = plan(list, { ...many, at: 7, within: 100 });
+  assert.deepEqual(first.places, [{ where: ahead, sort: [sort[0]], after: undefined, place: 9 }]);
+  assert.deepEqual(
+    first.read.map((each) => ({ where: each.where, checked: each.checked })),
+    [{ where: { all: [ahead, to(7)] }, checked }],
+  );
+  const next = plan({ ...list, after: [8, 3] }, { ...many, at: 7, within: 100 });
+  const behind: Where = { all: [everything, from(8)] };
+  assert.deepEqual(next.places, [{ where: behind, sort: [sort[0]], after: undefined, place: 9 }]);
+  assert.deepEqual(
+    next.read.map((each) => ({ where: each.where, after: each.after })),
+    [{ where: { all: [behind, to(7)] }, after: [8, 3] }],
+  );
+  // The list has fewer rows than were asked for.
+  assert.deepEqual(wheres(plan(list, { ...many, within: 9 })), [ahead]);
+  // Many rows share a value, or the page is not full.
+  assert.deepEqual(wheres(plan(list, { ...many, at: 7, within: 101, matching: 201 })), [{ all: [isMember] }]);
+  const notFull = plan(list, { ...many, at: 7, within: 100, notFullBelow: 100, matching: 200 });
+  assert.deepEqual(
+    notFull.read.map(({ found }) => found),
+    [undefined, isMember],
+  );
 });
 
 test("finds up to more rows by their column in a long read, and checks all rows in order otherwise", () => {

@@ -2,7 +2,7 @@ import { LongReadNeeded } from "../../failures.ts";
 import { hasAmong, splitConditions } from "../../inner-collections.ts";
 import { isFoundByIndex, isServed } from "../../served.ts";
 import type { PlannedQuery } from "../../sql/list.ts";
-import type { Among, Collection, Key, ListQuery, Where } from "../../store.ts";
+import type { Among, Collection, Key, ListQuery, Value, Where } from "../../store.ts";
 
 /**
  * Lists with conditions on other rows (`among`). SQLite has one plan for such a list, whatever the values are: it finds
@@ -48,6 +48,11 @@ export interface SemiJoinReads {
   hasAtMost(collection: Collection, where: Where, most: number): boolean;
   /** Returns true if a list has at most so many rows. */
   isShorter(query: ListQuery, rows: number): boolean;
+  /**
+   * Returns the value of the first column of the order, in the row at a place. The first place is 0. Returns null if the
+   * list has no such row.
+   */
+  readAt(query: ListQuery, place: number): Value;
 }
 
 /**
@@ -77,7 +82,14 @@ export function readNarrowed<Page>(
   const unnarrowed = narrowed(...rest);
   const inOrder = (rows: number): PlannedQuery => ({ ...unnarrowed, checked: { where: { all: settled }, rows } });
   const isOrdered = isServed(unnarrowed);
-  if (long) return read(few() ?? (isOrdered ? narrowed(...rest, ...settled.map(withoutIndex)) : whole));
+  if (long) {
+    const first = isOrdered ? null : findFirst(unnarrowed, reads);
+    if (first !== null) {
+      const page = read({ ...first, checked: { where: { all: settled }, rows: reads.limits.moreRows } });
+      if (isFull(page)) return page;
+    }
+    return read(few() ?? (isOrdered ? narrowed(...rest, ...settled.map(withoutIndex)) : whole));
+  }
   if (!isOrdered) throw new LongReadNeeded();
 
   const { firstRows, moreRows } = reads.limits;
@@ -88,6 +100,27 @@ export function readNarrowed<Page>(
   const page = read(inOrder(moreRows));
   if (isFull(page) || reads.isShorter(unnarrowed, moreRows)) return page;
   throw new LongReadNeeded();
+}
+
+/**
+ * Returns the query for the first rows of a list that no index has in its order, but one in the order of its first
+ * column (`rank DESC, id`). These rows are at least `firstRows`, if the list has so many, and at most `moreRows`, so that
+ * sorting them is quick. Returns null if too many rows share a value.
+ */
+function findFirst(query: ListQuery, reads: SemiJoinReads): ListQuery | null {
+  const { collection, after: [value] = [] } = query;
+  const { after: _, ...whole } = query;
+  const [first] = query.sort;
+  const { column, descending = false } = first!;
+  const [from, to] = descending ? (["lte", "gte"] as const) : (["gte", "lte"] as const);
+  const { firstRows, moreRows } = reads.limits;
+  const ahead: Where[] = value === undefined ? [] : [{ column, operator: from, value }];
+  const where: Where = { all: [query.where!, ...ahead] };
+  const ordered: ListQuery = { ...whole, where, sort: [first!] };
+  if (!isServed(ordered)) return null;
+  const last = reads.readAt(ordered, firstRows - 1);
+  const within: Where = last === null ? where : { all: [where, { column, operator: to, value: last }] };
+  return reads.hasAtMost(collection, within, moreRows) ? { ...query, where: within } : null;
 }
 
 /** Returns true if so few rows match that they can be sorted. */
