@@ -18,6 +18,7 @@ import {
 } from "../../src/door/index.ts";
 import { DeclarationError, references, type Mount } from "../../src/door/resources.ts";
 import { assembleService, sqliteStore } from "../../src/door/stores.ts";
+import { table } from "../../src/http/declarations/table.ts";
 import { ownService } from "../harness/own-service.ts";
 
 const project = defineResource({ name: "project", fields: { name: text() } });
@@ -219,6 +220,11 @@ test("refuses at the start what memberOf cannot compare, with the place and the 
     fields: { club_id: text({ maxLength: 36 }) },
     filters: { club_id: ["icontains"] },
   });
+  const caseless = defineResource({
+    name: "guest",
+    fields: { user_id: reference(user), club_id: reference(club) },
+    filters: { club_id: ["icontains"] },
+  });
   const room = defineResource({ name: "room", fields: { club_id: integer(), clubs: references(club), meta: json() } });
   const loose = memberOf as (memberships: unknown, options?: unknown) => Permission;
   const starts = (...mounts: readonly Mount[]): string =>
@@ -258,6 +264,10 @@ test("refuses at the start what memberOf cannot compare, with the place and the 
     /mount\(\/places\): .* one of them is compared without case/,
   );
   assert.match(
+    starts(people, mount(club, { permission: memberOf(caseless) }), mount(caseless, { permission: administrator })),
+    /mount\(\/clubs\): .* compares the column id with club_id of \/guests, but one of them is compared without case/,
+  );
+  assert.match(
     thrownBy(() =>
       assembleService({
         store: sqliteStore({ path: ":memory:" }),
@@ -282,20 +292,32 @@ test("makes the indexes of memberships and of narrowed tables", () => {
     fields: { home: integer(), title: text({ maxLength: 100 }) },
     sorts: ["title"],
   });
+  const room = defineResource({ name: "room", fields: job.fields, sorts: ["title"] });
+  const seat = defineResource({ name: "seat", fields: member.fields, unique: [["user_id", "project_id"]] });
+  const holder = defineResource({ name: "holder", fields: member.fields });
+  const ofHolder = memberOf(holder, { on: "id" });
   const { collections } = assembleService({
     store: sqliteStore({ path: ":memory:" }),
     mounts: [
       mount(user, { permission: administrator }),
-      mount(project, { permission: memberOf(member) }),
+      mount(project, { permission: anyOf(memberOf(member), ofHolder) }),
+      mount(holder, { permission: administrator, table: table({ name: "holders", fields: holder.fields }) }),
       mount(member, { permission: memberOf(member) }),
       mount(job, { permission: anyOf(administrator, memberOf(member, { on: "home" })) }),
+      mount(room, { permission: { list: administrator, read: memberOf(seat, { on: "home" }) } }),
+      mount(seat, { permission: administrator }),
     ],
   });
   const indexesOf = (name: string): readonly string[] =>
     collections.find((each) => each.name === name)!.indexes!.map((index) => index.join());
 
-  assert.ok(indexesOf("members").includes("user_id,project_id"));
-  for (const index of ["home,id", "home,title,id"]) assert.ok(indexesOf("jobs").includes(index), index);
+  assert.deepEqual(indexesOf("members"), ["user_id,id", "project_id,id", "user_id,project_id"]);
+  assert.deepEqual(indexesOf("holders"), ["user_id,id", "user_id,project_id"]);
+  assert.deepEqual(indexesOf("projects"), []);
+  assert.deepEqual(indexesOf("jobs"), ["title,id", "home,id", "home,title,id"]);
+  assert.deepEqual(indexesOf("rooms"), ["title,id", "home,id"]);
+  // The unique set has an index that begins with the user.
+  assert.deepEqual(indexesOf("seats"), ["user_id,id", "project_id,id"]);
 });
 
 test("faults for a custom permission that answers with memberships which it does not name", async (t) => {

@@ -39,12 +39,15 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "A member with the value undefined is the same as a missing one: JSON leaves it out, and the code reads both alike.",
     [
-      "src/features/auth/teams/member-of.ts memberOf: on ?? null => on (2)",
       "src/features/openapi/schemas.ts fieldSchema: label === undefined => false",
       "src/store/sql/existing/settle.ts settledAs: set === undefined => false",
       "src/store/sql/writes/refusals.ts findRefusal: broken.columns === undefined => false",
       "src/store/sqlite/writes/conflicts.ts takenBy: set === undefined => false",
     ],
+  ],
+  [
+    "It saves a query: the parent in the path is the user, and the caller may read the parent.",
+    ["src/http/mount/founders.ts collectSharedUsers: user === memberships.parentColumn => false"],
   ],
   [
     "A kind that can be compared reads a value as a scalar or as a flaw.",
@@ -71,10 +74,6 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "A mount without memberships looks none up.",
     ["src/http/declarations/named-memberships.ts placeMemberships: named.length === 0 => false"],
-  ],
-  [
-    "A condition with one part means the same as the part.",
-    ["src/features/auth/teams/member-of.ts memberOf: conditions.length === 0 => false"],
   ],
   [
     "It saves a look at the rules: the view of a mount without rules is the mount itself.",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
+import type { Resource } from "../../resource/resource.ts";
 import type { Collection } from "../../store/store.ts";
 import { decideOn, requireDecision } from "./decision.ts";
 import { allOf, anyOf, anyone, not, type Permission } from "./permission.ts";
@@ -131,4 +132,48 @@ test("refuses to narrow by an unknown column, by a value of another type, or at 
   ];
   for (const only of right) assert.deepEqual(decideOn(giving({ only }), request, { collection: books }), { only });
   assert.throws(() => decideOn(giving({ only: own }), request, null), /but this endpoint has no rows/);
+});
+
+test("narrows by memberships that the permission names, that are mounted, and whose column can be compared", () => {
+  const loans: Collection = {
+    name: "loans",
+    key: "integer",
+    columns: [
+      { name: "user_id", type: "integer" },
+      { name: "book_id", type: "integer" },
+      { name: "title", type: "text" },
+      { name: "lent", type: "boolean" },
+    ],
+  };
+  const loan = { path: "/loans" } as Resource;
+  const ofUser = { column: "user_id", operator: "eq", value: 2 };
+  const rows = { column: "id", memberships: loan, select: "book_id", where: ofUser };
+  const decide = (only: object, memberships = [loan], mounted = new Map([[loan, loans]])): unknown =>
+    decideOn({ ...giving({ only }), memberships }, request, { collection: books, memberships: mounted });
+  const among = { collection: loans, select: "book_id", where: ofUser };
+
+  assert.deepEqual(decide(rows), { only: { column: "id", among } });
+  assert.deepEqual(decide({ ...rows, column: "title", select: "title" }), {
+    only: { column: "title", among: { ...among, select: "title" } },
+  });
+  assert.deepEqual(decide({ any: [own, { all: [{ ...rows, select: "id" }] }] }), {
+    only: { any: [own, { all: [{ column: "id", among: { ...among, select: "id" } }] }] },
+  });
+  for (const [column, select] of [
+    ["title", "book_id"],
+    ["id", "title"],
+    ["lent", "lent"],
+    ["ownr_id", "book_id"],
+    ["id", "bok_id"],
+    ["ownr_id", "bok_id"],
+  ])
+    assert.throws(
+      () => decide({ ...rows, column, select }),
+      (error: Error) => error.message.endsWith(`The columns ${column} and ${select} cannot be compared.`),
+    );
+  for (const only of [{ not: rows }, { not: { any: [own, rows] } }, { not: { all: [{ not: rows }] } }])
+    assert.throws(() => decide(only), /narrows books by memberships\. They cannot be within not/);
+  assert.throws(() => decide(rows, []), /It does not name their resource in its memberships/);
+  assert.throws(() => decide(rows, [loan], new Map()), /\/loans is not mounted in this service/);
+  assert.throws(() => decide({ ...rows, where: { ...ofUser, column: "usr_id" } }), /narrows loans by usr_id eq/);
 });

@@ -30,8 +30,8 @@ export interface MemberFacts {
   readonly user: string;
   /** The column of the memberships with the id of the group. */
   readonly group: string;
-  /** The column of the narrowed resource with the id of the group. Null: that of `findGroupColumn`. */
-  readonly on: string | null;
+  /** The column of the narrowed resource with the id of the group. Default: that of `findGroupColumn`. */
+  readonly on: string | undefined;
   /** The accepted values of each field of the membership. */
   readonly where: readonly { readonly column: string; readonly values: readonly (string | number | boolean)[] }[];
 }

@@ -14,11 +14,6 @@ export function findCombination(
   return combined.get(permission) ?? null;
 }
 
-/** Returns the permissions that a permission was made of by `allOf` and `anyOf`, at any depth. Includes itself. */
-export function collectParts(permission: object): readonly object[] {
-  return [permission, ...(combined.get(permission)?.parts ?? []).flatMap(collectParts)];
-}
-
 /**
  * Returns true if each caller whom the first permission allows is allowed by the second one too. Looks only at the
  * parts of `allOf` and `anyOf`, so it may return false although it is true.

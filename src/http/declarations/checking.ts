@@ -75,7 +75,7 @@ export function columnMistakes(
 function memberCure(permission: Permission<string>, column: string, table: string): string {
   const found = findMembers(permission).find((each) => findColumnOn(each, table) === column);
   if (found === undefined) return "";
-  return findReferencedTable(found.resource, found.group) === table
+  return findReferencedTable(found.memberships, found.group) === table
     ? "; this is the group itself, so leave on out: memberOf(…)"
     : `; name the column with the id of the group: memberOf(…, { on: "…" })`;
 }

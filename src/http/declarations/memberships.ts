@@ -1,5 +1,5 @@
 import type { Permission } from "../../access/permission/contract.ts";
-import { collectParts } from "../../access/permission/implying.ts";
+import { collectFacts, type MemberFacts } from "../../access/permission/facts.ts";
 import { isObject, isText, shown } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import type { Resource } from "../../resource/resource.ts";
@@ -14,28 +14,14 @@ export interface Memberships {
   readonly group: string;
 }
 
-/** A permission that narrows to the rows of the caller's groups. */
-export interface MemberPermission extends Memberships {
-  /** The column of the narrowed resource that holds the group. Null: the default for its table. */
-  readonly on: string | null;
-}
-
 /** Returns the column with the group in a table that the permission narrows. */
-export function findColumnOn({ resource, group, on }: MemberPermission, table: string): string {
-  return on ?? findGroupColumn(resource, group, table);
-}
-
-const memberPermissions = new WeakMap<object, MemberPermission>();
-
-/** Stores the facts about a permission of `memberOf`, for the checks at the start. Returns the permission. */
-export function registerMembers<P extends object>(permission: P, facts: MemberPermission): P {
-  memberPermissions.set(permission, facts);
-  return permission;
+export function findColumnOn({ memberships, group, on }: MemberFacts, table: string): string {
+  return on ?? findGroupColumn(memberships, group, table);
 }
 
 /** Returns the facts about the permissions of `memberOf` that a permission was made of. */
-export function findMembers(permission: object): readonly MemberPermission[] {
-  return collectParts(permission).flatMap((part) => memberPermissions.get(part) ?? []);
+export function findMembers(permission: object): readonly MemberFacts[] {
+  return collectFacts(permission).flatMap((facts) => (facts.kind === "member" ? [facts] : []));
 }
 
 /** Returns the columns by which a permission narrows a table. */

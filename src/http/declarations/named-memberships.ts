@@ -47,7 +47,7 @@ export function incomparableGroups(mount: Mount, mounts: readonly Mount[]): read
   const { resource, collection } = mount;
   const mistakes = allPermissions(mount).flatMap((permission) =>
     findMembers(permission).flatMap((members) => {
-      const { resource: memberships, group } = members;
+      const { memberships, group } = members;
       const on = findColumnOn(members, collection.name);
       const selected = findColumn(findMount(memberships, mounts)?.collection ?? collection, group);
       const column = findColumn(collection, on);

@@ -41,11 +41,11 @@ export function withLastOwner({ resource, older, problems }: Mount, mounts: read
 /** Returns the mounts of memberships by which users see each other, with the mount of the users. */
 export function collectSharedUsers(mounts: readonly ServedMount[]): ReadonlyMap<ServedMount, SharedUsers> {
   const found = new Map<ServedMount, SharedUsers>();
-  for (const users of mounts.filter(({ older }) => older === null))
+  for (const users of mounts)
     for (const { memberships, user } of allPermissions(users).flatMap(({ shares = [] }) => shares)) {
-      const of = mounts.find(({ resource }) => resource === memberships);
       // In memberships within users, the path has the user. The caller must be able to read the user.
-      if (of === undefined || user === memberships.parentColumn) continue;
+      if (user === memberships.parentColumn) continue;
+      const of = mounts.find(({ resource }) => resource === memberships)!;
       found.set(of, { users, columns: [...new Set([...(found.get(of)?.columns ?? []), user])] });
     }
   return found;

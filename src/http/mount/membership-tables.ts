@@ -1,7 +1,7 @@
 import { collectFacts, type MemberFacts } from "../../access/permission/facts.ts";
-import { findGroupColumn } from "../../resource/tables/references.ts";
 import { hasNoKnownIndex, isIndexed } from "../../store/served.ts";
 import type { Collection } from "../../store/store.ts";
+import { findColumnOn } from "../declarations/memberships.ts";
 import { allPermissions, findMount, type Narrowed } from "../declarations/named-memberships.ts";
 
 /** Columns by which the conditions of `memberOf` and `sharesGroup` search a table. */
@@ -40,35 +40,26 @@ export function unindexedTables(mounts: readonly Narrowed[]): readonly string[] 
 }
 
 function collectSearched(mounts: readonly Narrowed[]): readonly Searched[] {
-  return mounts
-    .filter(({ older }) => older === null)
-    .flatMap((mount) =>
-      allPermissions(mount)
-        .flatMap(collectFacts)
-        .flatMap((facts): readonly Searched[] => {
-          if (facts.kind !== "member" && facts.kind !== "shares") return [];
-          const { memberships: resource, user, group } = facts;
-          const memberships = findMount(resource, mounts)?.collection;
-          // Team mates are found by their groups.
-          const further = facts.kind === "member" ? [user, group] : [group];
-          return [
-            ...(memberships === undefined
-              ? []
-              : [
-                  { collection: memberships, columns: [user] },
-                  { collection: memberships, columns: further },
-                ]),
-            ...(facts.kind === "member" ? searchedRows(facts, mount) : []),
-          ];
-        }),
-    );
+  return mounts.flatMap((mount) =>
+    allPermissions(mount)
+      .flatMap(collectFacts)
+      .flatMap((facts): readonly Searched[] => {
+        if (facts.kind !== "member" && facts.kind !== "shares") return [];
+        const { memberships, user, group } = facts;
+        const { collection } = findMount(memberships, mounts)!;
+        // Team mates are found by their groups.
+        const further = facts.kind === "member" ? [user, group] : [group];
+        return [
+          { collection, columns: [user] },
+          { collection, columns: further },
+          ...(facts.kind === "member" ? searchedRows(facts, mount) : []),
+        ];
+      }),
+  );
 }
 
-function searchedRows(
-  { memberships: resource, group, on }: MemberFacts,
-  { collection }: Narrowed,
-): readonly Searched[] {
-  const column = on ?? findGroupColumn(resource, group, collection.name);
+function searchedRows(facts: MemberFacts, { collection }: Narrowed): readonly Searched[] {
+  const column = findColumnOn(facts, collection.name);
   return column === "id" ? [] : [{ collection, columns: [column] }];
 }
 

@@ -43,7 +43,7 @@ export function memberTerm(facts: MemberFacts, namer: Namer): Term {
   const values = facts.where.map(({ column, values: accepted }) => `${column} ${accepted.map(String).join(" or ")}`);
   const by = facts.user === "user_id" ? "" : ` by ${facts.user}`;
   const { on } = facts;
-  const at = on === null || on === "id" || on === facts.group ? "" : ` in ${on}`;
+  const at = on === undefined || on === "id" || on === facts.group ? "" : ` in ${on}`;
   const where = values.length === 0 ? "" : ` with ${values.toSorted().join(" and ")}`;
   return actorTerm(`${namer.members(facts)}${where} of the ${namer.group(facts)}${by}${at}`, 5);
 }

@@ -1,4 +1,4 @@
-import { everyAction, type AllowedRows, type Permission } from "../../../access/permission/contract.ts";
+import { everyAction, type Permission } from "../../../access/permission/contract.ts";
 import { stateFacts } from "../../../access/permission/facts.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../../../core/checking/members.ts";
 import { suggestion } from "../../../core/checking/nearest.ts";
 import { made, otherCopyMistake } from "../../../core/copy.ts";
-import { readMemberships, registerMembers } from "../../../http/declarations/memberships.ts";
+import { readMemberships } from "../../../http/declarations/memberships.ts";
 import { Flaw, isStored } from "../../../resource/declaration/field.ts";
 import type {
   ComparedOf,
@@ -117,31 +117,26 @@ export function memberOf(resource: Resource, options: MemberOfOptions = {}): Per
     decide({ identity }) {
       if (identity === null) return "deny";
       const isOwn = { column: read.user, operator: "eq", value: identity.id } as const;
-      const condition: AllowedRows = conditions.length === 0 ? isOwn : { all: [isOwn, ...conditions] };
-      const rows = { memberships: resource, select: read.group, where: condition };
+      const rows = { memberships: resource, select: read.group, where: { all: [isOwn, ...conditions] } };
       return { only: on === undefined ? rows : { column: on, ...rows } };
     },
   });
-  const { user: userColumn, group } = read;
   const counted = conditions.map(({ column: name, value }) => ({ column: name, values: value }));
-  stateFacts(permission, {
+  return stateFacts(permission, {
     kind: "member",
     memberships: resource,
-    user: userColumn,
-    group,
-    on: on ?? null,
+    user: read.user,
+    group: read.group,
+    on,
     where: counted,
   });
-  return registerMembers(permission, { ...read, on: on ?? null });
 }
 
 const checks: Checks & Readonly<Record<keyof MemberOfOptions, unknown>> = {
   of: optional(text),
   on: optional(text),
   user: optional(text),
-  where: optional((value) =>
-    isObject(value) && !Array.isArray(value) ? null : 'it has to be values by field, like { role: ["owner"] }',
-  ),
+  where: optional((value) => (isObject(value) ? null : 'it has to be values by field, like { role: ["owner"] }')),
 };
 
 /** The accepted values of one field of a membership. */
