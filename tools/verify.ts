@@ -56,7 +56,7 @@ const checks: Readonly<Record<string, Check>> = {
         "tools/test.ts",
         "--again",
         `--at-once=${sideBySide}`,
-        "tools/browser/{account-pages,accounts,browser,console,forms,librarian,no-script,passkeys}.test.ts",
+        "tools/browser/{account-pages,accounts,browser,console,forms,invitations,librarian,no-script,passkeys}.test.ts",
       ],
     ],
     everySubmission: true,

@@ -1,10 +1,13 @@
 import { alike, Call, type Reply } from "../core/call/call.ts";
 import { parseQuery } from "../core/headers/query.ts";
+import { isWritable } from "../resource/declaration/field.ts";
 import type { ServedEndpoint } from "./declarations/endpoint.ts";
+import type { ServedMount } from "./declarations/mount.ts";
 import type { Match } from "./declarations/routes.ts";
 import { readAccept } from "./formats/accept.ts";
 import { negotiate } from "./formats/negotiate.ts";
 import { findVisible, refuseRow, requireParents } from "./mount/reads/reading.ts";
+import { seenAt } from "./mount/seen-by.ts";
 import type { ServiceCore } from "./request/core.ts";
 import { Exchange, getExchange, invalid, type Context } from "./request/exchange.ts";
 import { FORM_PARAMETER, FORMAT_PARAMETER } from "./request/format.ts";
@@ -45,20 +48,29 @@ function makeForm(write: ServedEndpoint, form: FormKind): ServedEndpoint {
 /** Answers with nothing but the right to send the form, or with the problem that the write would have. */
 async function answerForm(write: ServedEndpoint, form: FormKind, context: Context): Promise<Reply> {
   const exchange = getExchange(context);
-  requireOwnParameters(context);
   const mount = write.mounted!;
   const probe = probeOf(write, exchange);
+  requireOwnParameters(context, form === "new" ? listFilled(seenAt(mount, probe)) : []);
   requirePermission(probe);
   if (form === "new") await requireParents(mount, probe);
   else if ((await findVisible(mount, probe)) === null) throw await refuseRow(mount, probe);
   return { status: 200, body: { kind: "data", value: {}, element: mount.resource.name }, cache: "private" };
 }
 
-function requireOwnParameters(context: Context): void {
+/** Returns the fields that the address of a form may fill in: references, so that a group leads to its new records. */
+function listFilled({ resource: { fields } }: ServedMount): readonly string[] {
+  return Object.keys(fields).filter((name) => fields[name]!.kind.references !== undefined && isWritable(fields[name]!));
+}
+
+function requireOwnParameters(context: Context, filled: readonly string[]): void {
   const names = context.parameters().map(([name]) => name);
-  const others = names.filter((name) => name !== FORM_PARAMETER && name !== FORMAT_PARAMETER);
-  if (names.indexOf(FORM_PARAMETER) !== names.lastIndexOf(FORM_PARAMETER))
-    throw invalid([{ pointer: `?${FORM_PARAMETER}`, code: "repeated", detail: "The parameter must be given once." }]);
+  const single = [FORM_PARAMETER, ...filled];
+  const others = names.filter((name) => !single.includes(name) && name !== FORMAT_PARAMETER);
+  const repeated = single.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (repeated.length > 0) {
+    const detail = "The parameter must be given once.";
+    throw invalid(repeated.map((name) => ({ pointer: `?${name}`, code: "repeated", detail })));
+  }
   if (others.length === 0) return;
   const detail = "There is no such parameter.";
   throw invalid(others.map((name) => ({ pointer: `?${name}`, code: "unknown_parameter", detail })));

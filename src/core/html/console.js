@@ -328,14 +328,16 @@ document.addEventListener("submit", ({ target }) => {
     );
 });
 const restore = () => {
-  if (isCard()) return;
-  for (const form of all("main .form[method=post]:not([data-path])")) {
+  if (isCard()) return sessionStorage.setItem("waited", "");
+  // Without a card in between, the form had its effect.
+  const typedForms = sessionStorage.getItem("waited") === null ? [] : all("main .form[method=post]:not([data-path])");
+  for (const form of typedForms) {
     const typed = JSON.parse(sessionStorage.getItem(`typed ${form.action}`) ?? "[]");
     const fields = fieldsOf(form);
     if (typed.length !== fields.length || one("[aria-invalid]", form)) continue;
     fields.forEach((field, at) => (field[typeof typed[at] === "boolean" ? "checked" : "value"] = typed[at]));
   }
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith("typed ")) sessionStorage.removeItem(key);
+  for (const key of Object.keys(sessionStorage)) if (/^(typed |waited$)/.test(key)) sessionStorage.removeItem(key);
 };
 /* If the browser shows a stored page again, for example with "back" after a logout, hides the page and requests it
    again. */

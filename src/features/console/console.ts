@@ -12,6 +12,7 @@ import type { DataBody, Format, ProblemDocument } from "../../http/request/forma
 import type { View } from "../../http/request/view.ts";
 import { accountPages, changePasswordEndpoint, pageEndpoints, takenPages } from "./account-pages.ts";
 import { findParameter } from "./addresses.ts";
+import { drawInvitations } from "./data/invitations-page.ts";
 import { drawList } from "./data/list-page.ts";
 import { drawRecord } from "./data/record-page.ts";
 import { drawRequestedForm } from "./data/requested-form.ts";
@@ -204,12 +205,12 @@ async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
   return (await template?.(drawing)) ?? drawKnown(drawing);
 }
 
-function drawKnown(drawing: Drawing): Drawn | Promise<Drawn> {
+async function drawKnown(drawing: Drawing): Promise<Drawn> {
   const { value, items, element } = drawing.body;
   const resource = drawing.view.place?.resource ?? null;
   if (resource !== null && items === resource.name && isRows(value)) return drawList(drawing, resource, value);
   if (resource !== null && element === resource.name && isObject(value)) return drawRecord(drawing, resource, value);
-  return drawPlain(drawing);
+  return (await drawInvitations(drawing)) ?? drawPlain(drawing);
 }
 
 /** Returns the labels for a record or for a page of records. */

@@ -1,4 +1,5 @@
 import type { Reply } from "../../core/call/call.ts";
+import { isObject } from "../../core/checking/members.ts";
 import { findOwnPath, linkTo } from "../../core/html/link.ts";
 import { belowBasePath } from "../base-path.ts";
 import type { ServedEndpoint } from "../declarations/endpoint.ts";
@@ -26,8 +27,12 @@ export async function leadOn(
 }
 
 function showsOnlyHere({ mounted, own }: ServedEndpoint, { body, cache }: Reply): boolean {
-  if (body === undefined) return false;
+  if (body === undefined || (body.kind === "data" && isEmpty(body.value))) return false;
   return cache === "no-store" || (mounted?.once ?? null) !== null || typeof own?.answer === "object";
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 /** A form that had its effect. */

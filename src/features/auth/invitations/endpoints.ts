@@ -38,6 +38,7 @@ export function membershipEndpoints(parts: InvitingParts, mount: Mount): readonl
   return [
     builtInEndpoint({
       method: "POST",
+      takesForms: true,
       path,
       access: authenticated,
       consumes: ["application/json"],

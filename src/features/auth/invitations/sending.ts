@@ -17,7 +17,7 @@ import { requirePerson } from "./judging.ts";
 import { groupIn, isGroup, type InvitedMount, type InvitingParts } from "./parts.ts";
 
 /** The field of an invitation in place of the user of the membership. */
-export const emailField = email({ description: "The address of the person to invite." });
+export const emailField = email({ label: "E-mail", description: "The address of the person to invite." });
 
 /** The largest number of attempts to write an invitation while other requests count their mails. */
 const MOST_ATTEMPTS = 100;

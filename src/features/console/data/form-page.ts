@@ -20,6 +20,8 @@ export interface FormPage {
   readonly offer: Offer;
   /** The record to change, as far as the caller may read it. Null for a new record. */
   readonly record: ShownRecord | null;
+  /** The values that the address of the form of a new record fills in. */
+  readonly filled?: Readonly<Record<string, string>>;
   /**
    * The values typed before, by the names of the controls: a text, or several texts for checkboxes. Also a value of
    * JSON, which a program sent. Null for a form that was not sent yet.
@@ -51,9 +53,9 @@ ${drawImport(page)}`;
   return { title: problem === null ? title : `Mistakes: ${title}`, narrow: true, main };
 }
 
-/** Returns the values that the form shows: those of the record, and over them what was typed. */
-function valuesOf({ record, typed }: FormPage): TypedValues {
-  return { ...record?.values, ...typed };
+/** Returns the values that the form shows: those of the record or of the address, and over them what was typed. */
+function valuesOf({ record, filled, typed }: FormPage): TypedValues {
+  return { ...record?.values, ...filled, ...typed };
 }
 
 async function nameForm({ site, view, offer, record }: FormPage): Promise<{ title: string; heading: PageContent }> {

@@ -6,6 +6,7 @@ import { findParameter, readLinks, readParameters, withParameters } from "../add
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { goingNote } from "../parts.ts";
 import { nameInSentence, nameMany, type Drawing, type Drawn } from "../site.ts";
+import { inviteLink } from "./invitations-page.ts";
 import { drawChips, drawFilters, retainedInputs } from "./list-filters.ts";
 import { drawRecordTable, findOrder, type ListedRow } from "./list-table.ts";
 
@@ -18,9 +19,12 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
   const isWhole = isEverything(drawing, resource);
   const isEmpty = rows.length === 0 && isWhole;
   const added = create && !isEmpty ? newLink(drawing, resource) : "";
+  const narrowed = new URLSearchParams(readParameters(view).map(([name, value]) => [name, value]));
+  const invite = await inviteLink(drawing.site, view, drawing.path, narrowed);
   const actions = actionButtons(drawing);
   // A single button stays beside the title on a phone.
-  const buttons = actions.length === 0 ? added : html`<div class="row">${actions}${added}</div>`;
+  const isSingle = actions.length === 0 && invite === "";
+  const buttons = isSingle ? added : html`<div class="row">${actions}${invite}${added}</div>`;
   const shown =
     rows.length === 0
       ? drawEmpty(drawing, resource, { create, isWhole })

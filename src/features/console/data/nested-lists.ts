@@ -2,9 +2,11 @@ import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { inCell } from "../excerpt.ts";
+import { parseKey } from "../forms/form-records.ts";
 import { labelsFor } from "../labels.ts";
 import { readBodyValue } from "../replies.ts";
 import { nameInSentence, nameMany, nestedIn, referredBy, resolveAddress, type Drawing, type Site } from "../site.ts";
+import { inviteLink } from "./invitations-page.ts";
 import { drawRecordTable } from "./list-table.ts";
 
 /** The number of rows of a list within a record. */
@@ -68,8 +70,13 @@ async function drawInner(drawing: Drawing, { path, query, field }: InnerList, of
   if (reply === null) return "";
   const value = readBodyValue(reply.body);
   const all = Array.isArray(value) ? value.filter(isObject) : [];
-  const mayAdd = query === "" && offers.some(({ action, name }) => action === "create" && name === null);
-  if (all.length === 0 && !mayAdd) return "";
+  const buttons = await drawButtons(drawing, {
+    path,
+    query,
+    resource: listed,
+    ...(field === undefined ? {} : { field }),
+  });
+  if (all.length === 0 && buttons === "") return "";
   const id = `in-${listed.plural}`;
   const rows = all.slice(0, MOST_ROWS);
   const labels = await labelsFor(site, view, listed, rows, inCell);
@@ -90,11 +97,28 @@ async function drawInner(drawing: Drawing, { path, query, field }: InnerList, of
           },
         );
   const at = resolveAddress(view, address);
-  const add = html` <a class="btn low" href="${resolveAddress(view, path)}?form=new">New ${nameInSentence(listed)}</a>`;
   return html`<section class="stack" aria-labelledby="${id}">
-<div class="sec"><h2 id="${id}">${title}</h2>${mayAdd ? add : ""}</div>
+<div class="sec"><h2 id="${id}">${title}</h2>${buttons}</div>
 ${shown}
 ${rows.length === 0 ? "" : html`<p class="small"><a href="${at}">All ${title.toLowerCase()} of <bdi>${of}</bdi></a></p>`}
 </section>
 `;
+}
+
+/** Returns the links to the form of a new record of a list, and to the invitations to memberships. */
+async function drawButtons({ site, view }: Drawing, { resource, path, query, field }: InnerList): Promise<PageContent> {
+  const offers = await view.offers(path);
+  const creation = offers.find(({ action, name }) => action === "create" && name === null);
+  if (creation === undefined) return "";
+  const narrowed = new URLSearchParams(query);
+  const declared = field === undefined ? undefined : creation.resource?.fields[field];
+  if (field !== undefined) {
+    const key = declared === undefined ? null : parseKey(declared, narrowed.get(field));
+    if (key === null || (await creation.mayHold(field, [key])).length === 0) return "";
+  }
+  const form = new URLSearchParams([["form", "new"], ...narrowed]).toString();
+  const at = `${resolveAddress(view, path)}?${form}`;
+  const add = html` <a class="btn low" href="${at}">New ${nameInSentence(resource)}</a>`;
+  const invite = await inviteLink(site, view, path, narrowed);
+  return invite === "" ? add : html` <div class="row">${invite}${add}</div>`;
 }

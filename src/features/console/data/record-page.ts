@@ -8,11 +8,12 @@ import { writeSentForm } from "../forms/sent-form.ts";
 import { USERS_PATH } from "../login-methods.ts";
 import { goingNote } from "../parts.ts";
 import { offersBelow } from "../paths.ts";
-import { nameInSentence, recordAddress, resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
+import { nameInSentence, resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { showValue } from "../values.ts";
 import { drawMay } from "./may-words.ts";
 import { drawNested } from "./nested-lists.ts";
 import { nameOfRecord } from "./record-name.ts";
+import { nameUser } from "./user-name.ts";
 
 type RecordValues = Readonly<Record<string, unknown>>;
 
@@ -141,18 +142,9 @@ async function drawOrigin(
     if (value === null) return html``;
     const row = (words: string, shown: PageContent): Markup => html`<div><dt>${words}</dt><dd>${shown}</dd></div>
 `;
-    if (field.kind.column.type !== "date-time")
-      return row(nameField(name, field), await nameUser({ site, view }, value));
+    if (field.kind.column.type !== "date-time") return row(nameField(name, field), await nameUser({ view }, value));
     const words = field.options.label ?? (field.options.regenerated === true ? "Last changed" : "Made");
     return row(words, showValue({ site, view } as Drawing, field, value));
   });
   return Promise.all(rows);
-}
-
-async function nameUser({ view }: Pick<Drawing, "site" | "view">, id: unknown): Promise<PageContent> {
-  if (id === view.identity?.id) return "You";
-  if (typeof id !== "number") return "Somebody";
-  const name = (await view.values(USERS_PATH, [id], "name"))?.get(id);
-  const at = recordAddress(view, USERS_PATH, id);
-  return typeof name === "string" && at !== null ? html`<a href="${at}" dir="auto">${name}</a>` : "Somebody else";
 }

@@ -3,12 +3,16 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { ProblemDocument } from "../../../http/request/format.ts";
 import type { TypedTexts } from "../../../http/request/sent-form.ts";
 import type { FormKind, Offer, View } from "../../../http/request/view.ts";
+import { readParameters } from "../addresses.ts";
 import { isTooLong } from "../excerpt.ts";
+import { formInputs } from "../forms/form-inputs.ts";
+import { pickFilled } from "../forms/form-records.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { askedPath } from "../paths.ts";
 import { findRecord } from "../replies.ts";
 import type { Drawn, Site } from "../site.ts";
 import { drawFormPage, type ShownRecord, type TypedValues } from "./form-page.ts";
+import { findInvitationForm } from "./invitations-page.ts";
 
 /** Draws the form that the request asks for: `?form=new` or `?form=edit`. */
 export async function drawRequestedForm(site: Site, view: View, form: FormKind): Promise<Drawn> {
@@ -18,7 +22,11 @@ export async function drawRequestedForm(site: Site, view: View, form: FormKind):
   const offer = named.flatMap((action) => offers.find((each) => each.action === action && each.name === null) ?? [])[0];
   // The right to write was checked. Only a permission that changes its mind in between leaves no offer.
   if (offer === undefined) throw problem("permission_denied");
-  const record = form === "new" ? null : await readShown(view, path);
+  if (form === "new") {
+    const filled = await pickFilled(offer, formInputs(offer, view, null), readParameters(view));
+    return drawFormPage({ site, view, offer, record: null, filled, typed: null, problem: null });
+  }
+  const record = await readShown(view, path);
   return drawFormPage({ site, view, offer, record, typed: null, problem: null });
 }
 
@@ -34,8 +42,10 @@ export async function drawFormAgain(site: Site, view: View, document: ProblemDoc
   const typed = sentForm === null ? { ...sent } : joinTexts(sentForm.typed);
   if (Object.values(typed).some(isTooLong)) return null;
   const path = askedPath(view);
-  const offer = (await view.offers()).find((each) => each.method === call.method && each.path === path);
-  if (offer === undefined || !isForPeople(offer) || collectInputs(offer).length === 0) return null;
+  const asked = (await view.offers()).find((each) => each.method === call.method && each.path === path);
+  if (asked === undefined) return null;
+  const offer = isForPeople(asked) ? asked : await findInvitationForm(site, view, path);
+  if (offer === null || collectInputs(offer).length === 0) return null;
   const isChange = offer.name === null && offer.method !== "POST";
   const shown = isChange ? await readShown(view, path) : null;
   const record = shown === null ? null : { ...shown, tag: call.header("if-match") ?? null };

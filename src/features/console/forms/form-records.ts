@@ -12,6 +12,24 @@ export interface FormRecords {
   readonly names: ReadonlyMap<string, ReadonlyMap<number | string, string>>;
 }
 
+/**
+ * Returns the values that the address of a form fills in: the ids of records that the caller may choose, such as the
+ * group of a new record.
+ */
+export async function pickFilled(
+  offer: Offer,
+  inputs: readonly Input[],
+  given: readonly (readonly [name: string, value: string])[],
+): Promise<Readonly<Record<string, string>>> {
+  const filled: Record<string, string> = {};
+  for (const [name, value] of given) {
+    const field = inputs.find((input) => input.name === name)?.field ?? null;
+    const key = field?.kind.references === undefined ? null : parseKey(field, value);
+    if (key !== null && (await offer.mayHold(name, [key])).length > 0) filled[name] = value;
+  }
+  return filled;
+}
+
 /** Loads the records of the references of a form: each as far as the caller may list and read it. */
 export async function loadFormRecords(
   site: Site,
@@ -52,7 +70,7 @@ async function withinReach(offer: Offer, field: string, options: Options): Promi
 }
 
 /** Returns a value, or a typed text, as the key of a record. Returns null if it can be none. */
-function parseKey({ kind }: Field, id: unknown): number | string | null {
+export function parseKey({ kind }: Field, id: unknown): number | string | null {
   if (typeof id === "number") return id;
   if (typeof id !== "string" || id === "") return null;
   const isNumber = kind.members === undefined ? kind.column.type === "integer" : kind.members.id === "integer";
