@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { openapiDocument, type RecordWrite } from "../../src/door/features.ts";
 import {
-  anyone,
   authenticated,
   defineFeature,
   defineResource,
@@ -12,7 +11,7 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import { array, type FounderOptions, type Write, type Written } from "../../src/door/resources.ts";
+import { type Write, type Written } from "../../src/door/resources.ts";
 import { keyOf, type Change } from "../../src/door/stores.ts";
 import { defineProjects, mountProjects, startTeams, type Projects, type Teams } from "../harness/founders.ts";
 import type { Answered } from "../harness/own-logins.ts";
@@ -336,81 +335,4 @@ test("documents last_owner for the writes of memberships", async () => {
   for (const method of ["put", "patch", "delete"])
     assert.match(paths["/memberships/{id}"]![method]!.responses["409"]!.$ref, /LastOwner/);
   assert.doesNotMatch(paths["/projects/{id}"]!["delete"]!.responses["409"]!.$ref, /LastOwner/);
-});
-
-test("stops the start for a founder that cannot be made", async (t) => {
-  const { project, membership } = defineProjects();
-  const to = reference(project, { onDelete: "cascade" });
-  const cascading = defineResource({
-    name: "cascading",
-    fields: { user_id: reference("users", { onDelete: "cascade" }), project_id: to, roles: array(text()) },
-  });
-  const required = defineResource({
-    name: "required",
-    fields: { user_id: reference("users"), project_id: to, role: text() },
-  });
-  const other = defineResource({ name: "other", fields: { name: text() } });
-  const ofOther = defineResource({
-    name: "of_other",
-    fields: { user_id: reference("users"), other_id: reference(other) },
-  });
-  const founded = (founder: object) => () =>
-    mount(project, { permission: authenticated, founder: founder as FounderOptions });
-  const wrong: readonly [() => unknown, RegExp][] = [
-    [
-      () => mount(project, { permission: anyone, founder: { memberships: membership, values: { role: "owner" } } }),
-      /mount\(\/projects\): founder: the permission anyone lets unknown callers create a record/,
-    ],
-    [
-      () =>
-        mount(project, {
-          permission: { list: anyone },
-          founder: { memberships: membership, values: { role: "owner" } },
-        }),
-      /permission has no create/,
-    ],
-    [
-      () =>
-        mount(project, {
-          permission: authenticated,
-          // @ts-expect-error -- the role is not declared
-          founder: { memberships: membership, values: { role: "boss" } },
-        }),
-      /founder: values\.role is 'boss': One of owner, editor, viewer is required/,
-    ],
-    [
-      () =>
-        mount(project, {
-          permission: authenticated,
-          // @ts-expect-error -- there is no such field
-          founder: { memberships: membership, values: { rol: "owner" } },
-        }),
-      /has no field rol for a founder; did you mean role\?/,
-    ],
-    [
-      () => mount(project, { permission: authenticated, founder: { memberships: project, values: {} } }),
-      /founder: \/projects has no reference to a user/,
-    ],
-    [
-      founded({ memberships: cascading, values: { roles: [] }, keep: true }),
-      /keep: deleting a record that user_id of \/cascadings refers to would delete the membership of an owner/,
-    ],
-    [founded({ memberships: cascading, values: { roles: [] }, keep: true }), /values\.roles: it holds JSON or a list/],
-    [founded({ memberships: required, values: {} }), /values: the field role of \/requireds is required/],
-    [founded({ memberships: ofOther, values: {} }), /other_id of \/of_others does not refer to projects/],
-    [founded({ memberships: required, values: { role: null } }), /values\.role is null/],
-    [
-      founded({ memberships: required, values: { role: "a" }, kept: true }),
-      /founder: there is no option kept; there are memberships, values, of, user, keep/,
-    ],
-    [() => mount(project, { permission: authenticated, joins: "closed" as never }), /joins/],
-  ];
-
-  for (const [declare, message] of wrong) assert.throws(declare, message);
-  await assert.rejects(
-    startTeams(t, {
-      mounts: [mount(project, { permission: authenticated, founder: { memberships: membership, values: {} } })],
-    }),
-    /the founder of \/projects gets a membership of \/memberships, which is not mounted; mount memberships too/,
-  );
 });

@@ -14,6 +14,7 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       'src/store/sqlite/reads/semi-joins.ts isConstant: word === "all" && "all" in where => word === "all"',
       'src/store/sqlite/reads/semi-joins.ts isConstant: word === "any" && "any" in where => word === "any"',
       'src/http/mount/seen-by.ts isOwnRequest: only !== null && "operator" in only => only !== null',
+      'src/http/mount/writes/changing.ts creationRefusal: "change" in outcome && outcome.change >= at => outcome.change >= at',
       'src/http/declarations/action.ts contradictions: typeof answer === "string" => false',
       'src/resource/draft.ts issuesTogether: !("hiddenField" in alone) && alone.length > 0 => alone.length > 0',
       'src/resource/record-labels.ts isLine: "multiline" in options && options.multiline === true => options.multiline === true',
@@ -155,6 +156,12 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "A row that is read has a value for every column: null if it has none.",
     ["src/store/sql/migrations/set-checks.ts computeNew: row[source.from] ?? null => row[source.from]"],
+  ],
+  [
+    "It saves reading more memberships: the transaction takes owners from too many groups already.",
+    [
+      "src/http/mount/writes/keeping.ts ownersAmong: rows.length < MAX_GROUPS || found.size > MAX_GROUPS => rows.length < MAX_GROUPS",
+    ],
   ],
   [
     "An index that keeps its old name is made again under its new name.",

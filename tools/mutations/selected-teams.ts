@@ -48,9 +48,12 @@ const members: Selected = {
 /** The conditions of founders and of the last owner: `founder` and `keep`. */
 const founders: Selected = {
   tests: [
+    "tests/teams/founder-changes.test.ts",
     "tests/teams/founder-existing.test.ts",
+    "tests/teams/founder-hooks.test.ts",
     "tests/teams/founder-overtaken.test.ts",
     "tests/teams/founder-races.test.ts",
+    "tests/teams/founder-start.test.ts",
     "tests/teams/founder-values.test.ts",
     "tests/teams/founder.test.ts",
     "tests/teams/refused.test.ts",

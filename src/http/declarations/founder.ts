@@ -81,20 +81,19 @@ export function founderMistakes(
 /** Returns the checked option. Call it only if `founderMistakes` found none. */
 export function readFounder(options: FounderOptions | undefined): Founder | null {
   if (options === undefined) return null;
-  const memberships = readMemberships(options.memberships, options);
-  if (!("resource" in memberships)) return null;
+  const memberships = readMemberships(options.memberships, options) as Memberships;
   const { fields } = memberships.resource;
   const given = Object.entries(options.values).filter(([, value]) => value !== undefined);
   const values = given.map(([name, value]) => [name, value === null ? null : fields[name]!.kind.parse(value)]);
   return Object.freeze({
     memberships,
     values: Object.freeze(Object.fromEntries(values) as Record<string, Value>),
-    keep: options.keep ?? false,
+    keep: options.keep === true,
   });
 }
 
-function groupMistakes(group: Resource, { resource, group: column }: Memberships): readonly string[] {
-  const { path } = resource;
+function groupMistakes(group: Resource, { resource, user, group: column }: Memberships): readonly string[] {
+  const { path, within, parentColumn } = resource;
   const refers = findReferencedTable(resource, column) === buildTableName(group);
   const once = findOnceField(resource);
   return [
@@ -102,6 +101,11 @@ function groupMistakes(group: Resource, { resource, group: column }: Memberships
       ? []
       : [
           `memberships: ${column} of ${path} does not refer to ${group.plural}; name the reference with of, or other memberships`,
+        ]),
+    ...(parentColumn === null || [user, column].includes(parentColumn)
+      ? []
+      : [
+          `memberships: ${path} is within ${within!.plural}, and a new record of ${group.plural} names none of these; take memberships that are within ${group.plural}, or within nothing`,
         ]),
     ...(resource.id === "text"
       ? [
@@ -145,16 +149,14 @@ function valuesMistakes(
 /**
  * Returns a mistake for each other reference whose deletion would delete a membership, because nothing checks these.
  */
-function cascadeMistakes({ resource: { fields, within, parentColumn, path }, group }: Memberships): readonly string[] {
-  const cascading = Object.keys(fields).filter((name) => {
-    const { references } = fields[name]!.kind;
-    return name !== group && references?.onDelete === "cascade";
-  });
-  if (within !== null && parentColumn !== group) cascading.push(parentColumn!);
-  return cascading.map(
-    (name) =>
-      `keep: deleting a record that ${name} of ${path} refers to would delete the membership of an owner; write onDelete: "restrict" there, or leave keep out`,
-  );
+function cascadeMistakes({ resource: { fields, parentColumn, path }, group }: Memberships): readonly string[] {
+  const cascading = Object.keys(fields).filter((name) => fields[name]!.kind.references?.onDelete === "cascade");
+  return [...cascading, ...(parentColumn === null ? [] : [parentColumn])]
+    .filter((name) => name !== group)
+    .map(
+      (name) =>
+        `keep: deleting a record that ${name} of ${path} refers to would delete the membership of an owner; write onDelete: "restrict" there, or leave keep out`,
+    );
 }
 
 function creatorMistakes(create: Permission<string>): readonly string[] {
@@ -169,7 +171,7 @@ function creatorMistakes(create: Permission<string>): readonly string[] {
 function admitsUnknown(permission: Permission<string>): boolean {
   try {
     const decision: unknown = permission.decide({ identity: null, action: "create", params: {}, now: 0 });
-    return decision === "allow" || (isObject(decision) && "only" in decision);
+    return isObject(decision) ? "only" in decision : decision === "allow";
   } catch {
     return false; // The permission ends the request of an unknown caller.
   }

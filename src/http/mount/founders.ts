@@ -19,8 +19,9 @@ export function misplacedFounder(
 export function collectFounders(mounts: readonly ServedMount[]): readonly ServedFounder[] {
   return mounts.flatMap((group) => {
     const { founder } = group;
-    const memberships = mounts.find(({ resource }) => resource === founder?.memberships.resource);
-    return founder === null || memberships === undefined ? [] : [{ founder, group, memberships }];
+    if (founder === null) return [];
+    const memberships = mounts.find(({ resource }) => resource === founder.memberships.resource)!;
+    return [{ founder, group, memberships }];
   });
 }
 

@@ -101,13 +101,7 @@ async function insertRecord(
 const creation = { kind: "create", action: null, before: null } as const;
 
 /** Returns the problem for a record that the store refused, perhaps because of the membership of its founder. */
-function creationRefusal(
-  outcome: Unwritten,
-  mount: ServedMount,
-  exchange: Exchange,
-  { changes, writings: [writing] }: Founded,
-): Error {
-  const at = writing?.at ?? 0;
+function creationRefusal(outcome: Unwritten, mount: ServedMount, exchange: Exchange, { changes, at }: Founded): Error {
   const isOfFounder = "change" in outcome && outcome.change >= at && outcome.change < at + changes.length;
   return isOfFounder ? foundingRefusal(mount, outcome, exchange) : refusal(outcome, mount, exchange);
 }

@@ -18,6 +18,8 @@ export interface Founded {
   readonly changes: readonly Change[];
   /** The number of link rows that these changes add. */
   readonly linkRows: number;
+  /** The place of the first of them in the transaction. */
+  readonly at: number;
   /** The facts about the write of the membership. Empty if the mount has no founder. */
   readonly writings: readonly WriteFacts[];
 }
@@ -25,7 +27,7 @@ export interface Founded {
 /** Calls `complete` of the hook and returns the changes. `at` is the place of the first of them. */
 export type PreparedFounding = (at: number) => Promise<Founded>;
 
-const NONE: Founded = { changes: [], linkRows: 0, writings: [] };
+const NONE: Founded = { changes: [], linkRows: 0, at: 0, writings: [] };
 
 /**
  * The place of the group in the changes of a membership that its hooks prepare. `keyOf(0)` is the membership itself
@@ -49,10 +51,8 @@ export async function prepareFounding(
   const ownId = madeId(memberships, exchange);
   const write = { kind: "create", context: exchange.context, id: ownId, current: null, draft } as const;
   const prepared = await prepare(memberships, write);
-  const { parentColumn } = memberships.resource;
-  const params = parentColumn === null ? {} : { [parentColumn]: 0 };
-  // A hook cannot make another user or another group of it, and not another role.
-  const values = { ...buildValues(memberships, { params }, draft, prepared), ...fixed };
+  // A hook cannot make another user or another group of it, and not another role. The parent is one of the two.
+  const values = { ...buildValues(memberships, { params: {} }, draft, prepared), ...fixed };
   return async (at) => {
     const written = { id: ownId, before: null, values };
     const own: Change = {
@@ -65,6 +65,7 @@ export async function prepareFounding(
     return {
       changes: [own, ...further].map((each) => renumberKeys(each, (made) => (made === GROUP ? 0 : at + made))),
       linkRows: countLinkRows(memberships.links, written),
+      at,
       writings: [{ kind: "create", action: null, before: null, at, of: memberships }],
     };
   };
@@ -100,8 +101,9 @@ function readMembership(
     leavesAreText: false,
     context: { identity, now, requireIdentity: () => context.requireIdentity() },
   });
-  if (!isDraft(draft)) {
-    const issues = Array.isArray(draft) ? draft.map(({ pointer, detail }: Issue) => `${pointer}: ${detail}`) : [];
+  if (!("transient" in draft)) {
+    // A new record hides nothing, so these are its issues.
+    const issues = (draft as readonly Issue[]).map(({ pointer, detail }) => `${pointer}: ${detail}`);
     throw new TypeError(
       `The founder of a group gets a membership that ${resource.path} refuses: ${formatMistakes(issues)}`,
     );
@@ -111,28 +113,17 @@ function readMembership(
   return { ...draft, values };
 }
 
-function isDraft(read: ReturnType<typeof readDraft>): read is Draft {
-  return "values" in read && !Array.isArray(read);
-}
-
 /**
  * Returns the problem for a group whose membership the store refused. It has no pointers, because the caller did not
  * send the membership.
  */
 export function foundingRefusal({ founding }: ServedMount, outcome: Unwritten, exchange: Exchange): Error {
-  const { memberships, founder } = founding!;
-  switch (outcome.kind) {
-    case "dangling":
-      // The caller is known from another source than the users of this service, or was deleted during the request.
-      if (outcome.column === founder.memberships.user) return problem("permission_denied");
-      break;
-    case "taken":
-      return problem("taken");
-    case "refused":
-      return refusal(outcome, memberships, exchange);
-    default:
-  }
+  const { memberships, founder, group } = founding!;
+  if (outcome.kind === "taken") return problem("taken");
+  if (!("column" in outcome)) return refusal(outcome, memberships, exchange);
+  // The caller is known from another source than the users of this service, or was deleted during the request.
+  if (outcome.column === founder.memberships.user) return problem("permission_denied");
   return new TypeError(
-    `The founder of ${founding!.group.resource.path} gets no membership of ${memberships.resource.path}: the database answers ${outcome.kind}${"column" in outcome ? ` for ${outcome.column}` : ""}`,
+    `The founder of ${group.resource.path} gets no membership of ${memberships.resource.path}: the database answers ${outcome.kind} for ${outcome.column}`,
   );
 }

@@ -3,7 +3,6 @@ import {
   OVERTAKEN,
   type Change,
   type Key,
-  type KeyOf,
   type Requirement,
   type Row,
   type Transaction,
@@ -13,7 +12,7 @@ import {
 import type { ServedFounder, ServedMount } from "../../declarations/mount.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import { isOwner, ownerConditions, takenGroup, touches } from "./owners.ts";
+import { canMake, canTake, isOwner, ownerConditions } from "./owners.ts";
 
 // A group of a founder with `keep` has at least one membership with the values of the founder.
 
@@ -62,7 +61,8 @@ export async function keepOwners(
   for (const founder of mount.guardedFounders ?? []) {
     const removals = guarded.changes.flatMap((change, at) => (removes(founder, change) ? [{ change, at }] : []));
     if (removals.length === 0) continue;
-    const taken = await collectTaken(founder, exchange, removals, new Map(beforeOf(writings)));
+    const known = new Map(writings.map(({ before, at }, place) => [at ?? place, before]));
+    const taken = await collectTaken(founder, exchange, removals, known);
     guarded = keepEach(founder, guarded, taken);
   }
   return guarded;
@@ -74,11 +74,6 @@ function removes({ memberships: { collection } }: ServedFounder, change: Change)
 }
 
 const REMOVALS: ReadonlySet<Change["kind"]> = new Set(["delete", "update", "deleteAll", "updateAll"]);
-
-/** Returns the rows before the write, by the places of their changes. */
-function beforeOf(writings: readonly KnownRow[]): readonly (readonly [number, Row])[] {
-  return writings.flatMap(({ before, at }, place) => (before === null ? [] : [[at ?? place, before] as const]));
-}
 
 function keepEach(founder: ServedFounder, transaction: Transaction, { groups, requires }: Taken): Transaction {
   const { group, memberships } = founder;
@@ -118,32 +113,33 @@ function narrowAll(founder: ServedFounder, changes: readonly Change[], groups: r
   const column = founder.founder.memberships.group;
   const owner: Where = { all: ownerConditions(founder) };
   const checks: Change[] = [];
-  const known = [...groups, ...writtenGroups(founder, changes)];
+  const given = givenGroups(founder, changes);
   const narrowed = changes.map((change): Change => {
     if (!removes(founder, change) || !("where" in change) || !mayTake(founder, change)) return change;
     const { collection, where } = change;
-    if (known.every(isKnown)) {
-      const isElsewhere: Where = { not: { column, operator: "in", value: known } };
-      const leftOut: Where = { all: [where, owner, isElsewhere] };
+    if (given !== null) {
+      const elsewhere: Where = { not: { column, operator: "in", value: [...groups, ...given] } };
+      const leftOut: Where = { all: [where, owner, elsewhere] };
       checks.push({ kind: "require", collection, where: leftOut, atMost: 0, isGuarded: true, name: OVERTAKEN });
     }
-    const isTaken: Where = { any: [{ not: owner }, { column, operator: "in", value: groups }] };
-    return { ...change, where: { all: [where, isTaken] } };
+    const harmless: Where = { any: [{ not: owner }, { column, operator: "in", value: groups }] };
+    return { ...change, where: { all: [where, harmless] } };
   });
   return { changes: narrowed, checks };
 }
 
-function isKnown(group: Key | KeyOf): group is Key {
-  return !isKeyOf(group);
-}
-
-/** Returns the groups that the transaction itself gives to memberships. */
-function writtenGroups({ founder, memberships }: ServedFounder, changes: readonly Change[]): readonly (Key | KeyOf)[] {
-  return changes.flatMap((change) => {
-    if (change.collection.name !== memberships.collection.name || !("values" in change)) return [];
-    const group = change.values[founder.memberships.group];
-    return isKeyOf(group) || typeof group === "number" || typeof group === "string" ? [group] : [];
-  });
+/**
+ * Returns the groups that the transaction itself gives to memberships. Returns null if it may make owners of other
+ * groups, which are not known.
+ */
+function givenGroups(founder: ServedFounder, changes: readonly Change[]): readonly Key[] | null {
+  const { group } = founder.founder.memberships;
+  const written = changes.flatMap((change) =>
+    change.collection.name === founder.memberships.collection.name && "values" in change ? [change.values] : [],
+  );
+  if (written.some((values) => isKeyOf(values[group]) || (values[group] === undefined && canMake(founder, values))))
+    return null;
+  return written.flatMap((values) => (values[group] === undefined ? [] : [values[group] as Key]));
 }
 
 /** Returns what the changes take from groups. Reads the memberships that are not known. */
@@ -151,17 +147,17 @@ async function collectTaken(
   founder: ServedFounder,
   exchange: Exchange,
   removals: readonly { readonly change: Removal; readonly at: number }[],
-  known: ReadonlyMap<number, Row>,
+  known: ReadonlyMap<number, Row | null>,
 ): Promise<Taken> {
+  const { group } = founder.founder.memberships;
   const groups = new Set<Key>();
   const requires: Requirement[] = [];
   await inTurns(removals, async ({ change, at }) => {
     if (!mayTake(founder, change)) return;
     for (const row of await rowsOf(founder, exchange, change, known.get(at))) {
-      const left = row === null ? null : takenGroup(founder, row.record, change);
-      if (left !== null) groups.add(left);
+      if (isOwner(founder, row.record)) groups.add(row.record[group] as Key);
       // A change with the revision needs no requirement.
-      if ("key" in change && change.revision !== row?.revision) requires.push(requireSame(founder, change.key, row));
+      if ("key" in change && change.revision !== row.revision) requires.push(requireSame(founder, change.key, row));
     }
     if (groups.size > MAX_GROUPS)
       throw new TypeError(
@@ -173,30 +169,29 @@ async function collectTaken(
 
 /** Returns true if a change can take an owner from a group: it deletes, or it changes the group or the values. */
 function mayTake(founder: ServedFounder, change: Removal): boolean {
-  return !("values" in change) || touches(founder, change.values);
+  return !("values" in change) || canTake(founder, change.values);
 }
 
 /** Requires that a membership still is that of an owner of the same group, or that it still is none of an owner. */
-function requireSame(founder: ServedFounder, key: Key, row: Row | null): Requirement {
+function requireSame(founder: ServedFounder, key: Key, { record }: Row): Requirement {
   const { collection } = founder.memberships;
   const { group } = founder.founder.memberships;
-  const isSame: Where =
-    row !== null && isOwner(founder, row.record)
-      ? equals(group, row.record[group] as Key)
-      : { not: { all: ownerConditions(founder) } };
-  return { collection, where: { all: [equals("id", key), isSame] } };
+  const same: Where = isOwner(founder, record)
+    ? equals(group, record[group] as Key)
+    : { not: { all: ownerConditions(founder) } };
+  return { collection, where: { all: [equals("id", key), same] } };
 }
 
-/** Returns the memberships that a change may remove or alter, in their state before it. Null if there is none. */
+/** Returns the memberships that a change may remove or alter, in their state before it. */
 async function rowsOf(
   founder: ServedFounder,
   exchange: Exchange,
   change: Removal,
-  known: Row | undefined,
-): Promise<readonly (Row | null)[]> {
-  if (known !== undefined) return [known];
+  known: Row | null | undefined,
+): Promise<readonly Row[]> {
   if ("where" in change) return ownersAmong(founder, exchange, change.where);
-  return [await exchange.service.store.find(founder.memberships.collection, change.key)];
+  const row = known ?? (await exchange.service.store.find(founder.memberships.collection, change.key));
+  return row === null ? [] : [row];
 }
 
 /** Returns one owner of each group that has owners among the matching memberships. */

@@ -1,7 +1,9 @@
-import type { Change, Collection, Key, StoredRecord, Value, Where } from "../../../store/store.ts";
+import type { Collection, Value, Where } from "../../../store/store.ts";
 import type { ServedFounder } from "../../declarations/mount.ts";
 
 // An owner is a membership with the values of the founder.
+
+type Written = Readonly<Record<string, unknown>>;
 
 /** Returns the conditions of a membership that is an owner: the values of the founder. */
 export function ownerConditions({ founder: { values } }: ServedFounder): readonly Where[] {
@@ -10,36 +12,31 @@ export function ownerConditions({ founder: { values } }: ServedFounder): readonl
   );
 }
 
-/** Returns true if written values can take an owner from a group, or give it one. */
-export function touches(
-  { founder: { memberships, values } }: ServedFounder,
-  written: Readonly<Record<string, unknown>>,
-): boolean {
-  return [memberships.group, ...Object.keys(values)].some((name) => written[name] !== undefined);
+/** Returns true if written values can take an owner from a group: they give another group, or other values. */
+export function canTake(founder: ServedFounder, written: Written): boolean {
+  return written[founder.founder.memberships.group] !== undefined || hasOther(founder, written);
 }
 
-/**
- * Returns the group that has one owner less after the change. Returns null if the membership stays that of an owner.
- */
-export function takenGroup(founder: ServedFounder, before: StoredRecord, change: Change): Key | null {
-  const { group } = founder.founder.memberships;
-  if (!isOwner(founder, before)) return null;
-  const after = "values" in change ? { ...before, ...change.values } : null;
-  if (after !== null && isOwner(founder, after) && after[group] === before[group]) return null;
-  const left = before[group];
-  return typeof left === "number" || typeof left === "string" ? left : null;
+/** Returns true if written values can make a membership that of an owner, and leave its group. */
+export function canMake(founder: ServedFounder, written: Written): boolean {
+  return Object.keys(founder.founder.values).some((name) => written[name] !== undefined) && !hasOther(founder, written);
 }
 
-/** Returns true if a membership is that of an owner. */
-export function isOwner(founder: ServedFounder, record: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(founder.founder.values).every(([name, value]) =>
-    sameValue(founder.memberships.collection, name, record[name], value),
+/** Returns true if a membership with these values is that of no owner, whatever its other values are. */
+function hasOther({ founder: { values }, memberships: { collection } }: ServedFounder, written: Written): boolean {
+  return Object.entries(values).some(
+    ([name, value]) => written[name] !== undefined && !isSame(collection, name, written[name], value),
   );
 }
 
+/** Returns true if a membership is that of an owner. */
+export function isOwner({ founder: { values }, memberships: { collection } }: ServedFounder, record: Written): boolean {
+  return Object.entries(values).every(([name, value]) => isSame(collection, name, record[name], value));
+}
+
 /** True if both are the same value of a column. Values of an existing table may have another spelling. */
-function sameValue({ columns }: Collection, name: string, one: unknown, other: Value): boolean {
-  const { type } = columns.find((column) => column.name === name)!;
-  if (one === null || one === undefined || other === null) return (one ?? null) === other;
-  return type === "decimal" ? Number(one) === Number(other) : one === other;
+function isSame({ columns }: Collection, name: string, one: unknown, other: Value): boolean {
+  const isDecimal = columns.some((column) => column.name === name && column.type === "decimal");
+  const plain = (value: unknown): unknown => (isDecimal && value !== null ? Number(value) : value);
+  return plain(one) === plain(other);
 }
