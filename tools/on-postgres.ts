@@ -21,7 +21,11 @@ try {
     env,
     stdio: "inherit",
   });
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill(signal));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // The package of the server would stop it while the tests still use it, and end this process.
+    process.removeAllListeners(signal);
+    process.on(signal, () => tests.kill(signal));
+  }
   const [status] = (await once(tests, "exit")) as [number | null];
   exitCode = status ?? 1;
 } finally {
