@@ -11,7 +11,7 @@ import type { Store } from "../../src/door/stores.ts";
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
-import { readSettings } from "../../src/service/settings/settings.ts";
+import { readSettings, type Settings } from "../../src/service/settings/settings.ts";
 import { lateDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";
@@ -83,12 +83,14 @@ export interface ServeOptions {
   readonly makeUUID?: () => string;
   /** True for a service as in `latchkey dev`. Default: false. */
   readonly isForDevelopment?: boolean;
+  /** Default: the setting, or a quick cost. */
+  readonly passwordCost?: Settings["passwordCost"];
 }
 
 /** Starts a service for one test and stops it with the test. */
 export async function serve(
   t: TestContext,
-  { settings = {}, config = {}, binding, tracer, makeUUID, isForDevelopment = false }: ServeOptions = {},
+  { settings = {}, config = {}, binding, tracer, makeUUID, isForDevelopment = false, passwordCost }: ServeOptions = {},
 ): Promise<API> {
   const clock = {
     now: Date.parse("2026-01-31T09:30:00Z"),
@@ -105,7 +107,10 @@ export async function serve(
   const builtIn: BuiltIn[] = [];
   const read = readSettings(environment, config);
   const service = await createLatchkey({
-    settings: "LATCHKEY_PASSWORD_COST" in settings ? read : { ...read, passwordCost: quickCost },
+    settings: {
+      ...read,
+      passwordCost: passwordCost ?? ("LATCHKEY_PASSWORD_COST" in settings ? read.passwordCost : quickCost),
+    },
     config: { ...config, features: (each) => (builtIn.push(each), resolveFeatures(config, each)) },
     ...(database.over === undefined ? {} : { over: database.over }),
     overMail: () => async (mail) => void sent.push(mail),
