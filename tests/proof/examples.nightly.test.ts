@@ -1,5 +1,5 @@
 // SQLite alone, because `latchkey prove` starts its service on SQLite in memory. `npm run verify -- prove-mutations`
-// runs these tests with changed sources.
+// runs these tests with changed sources. `strict.test.ts` proves the same projects at every submission.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -55,7 +55,7 @@ const folder = copySources(root);
 cpSync(path.join(root, "examples"), path.join(folder, "examples"), { recursive: true });
 const tried: Tried[] = [];
 try {
-  for await (const each of tryChanges(folder, { changes, tests: ["tests/proof/examples.test.ts"] }, {})) {
+  for await (const each of tryChanges(folder, { changes, tests: ["tests/proof/examples.nightly.test.ts"] }, {})) {
     tried.push(each);
     const { failure, change, tests } = each;
     writeSync(1, `${tried.length}/${changes.length} ${failure === null ? "MISSED" : "found "} ${describe(change)}\n`);
