@@ -1,8 +1,8 @@
 // Decides which command runs a test file, by its name and by what it imports. So no list has to be maintained by hand.
 
-/** A test that reads or changes the whole process, or measures it, needs a separate process. */
+/** A test that changes the whole process, or measures it, needs a separate process. Mocked timers end with their test. */
 const wantsProcess =
-  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece)\.ts"|\bmock\.|\bglobalThis\b/;
+  /\bprocess\.(?:chdir|exit|on|once|cpuUsage|memoryUsage|threadCpuUsage)\(|\bprocess\.env\[.*?\] = |\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece|second-copy)\.ts"|\bmock\.method\b|\bglobalThis\.\w+ = /;
 
 const measures = /\/(?:array-pieces|busiest-piece|least-cpu|slowness)\.ts"|"playwright-core"|\bthreadCpuUsage\b/;
 

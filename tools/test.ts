@@ -58,6 +58,9 @@ if (files.length === 0) throw new Error("These options select no test file.");
 // Files that start processes take long, so small groups end closer to each other.
 const groups = (values.processes ? 8 : 4) * processes;
 
+/** What each group loads first. Files that a developer names get the exact reports of `node:test`. */
+const first = positionals.length > 0 ? [] : [path.join(import.meta.dirname, "untracked-promises.ts")];
+
 let wasStopped = false;
 
 /** The files that a group loads, by the path of the group. */
@@ -66,9 +69,9 @@ const cache = path.join(import.meta.dirname, "../node_modules/.cache/latchkey");
 process.env["NODE_COMPILE_CACHE"] = path.join(cache, "compiled");
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tests-"));
 try {
-  process.env["TESTED_BUILD"] = build();
+  process.env["TESTED_BUILD"] ??= build();
   process.env["TESTED_CLUSTER"] = path.join(folder, "cluster");
-  let failed = await runFiles([...alone(files), ...together(files)], processes);
+  let failed = await runFiles(writeGroups(files), processes);
   const measuring =
     values.again && !wasStopped ? failed.filter((file) => measuresTime(readFileSync(file, "utf8"))) : [];
   if (measuring.length > 0) {
@@ -147,20 +150,20 @@ function isAlone(file: string): boolean {
   return runsAlone(readFileSync(file, "utf8"));
 }
 
-/** Returns the files that need a separate process. They take longest, so they come first. */
-function alone(all: readonly string[]): string[] {
-  return all.filter(isAlone).map((file) => path.resolve(file));
-}
-
 /** Writes one file for each group, which loads the test files of the group. Returns the paths of these files. */
-function together(all: readonly string[]): string[] {
+function writeGroups(all: readonly string[]): string[] {
   const shared = all.filter((file) => !isAlone(file));
-  return Array.from({ length: Math.min(groups, shared.length) }, (_, group) => {
-    const members = shared.filter((_member, at) => at % groups === group);
-    const file = path.join(folder, `${group}.test.mjs`);
+  const count = Math.min(groups, shared.length);
+  const divided = Array.from({ length: count }, (_, group) => shared.filter((_member, at) => at % count === group));
+  // The files that need a separate process take longest, so they come first.
+  return [...all.filter(isAlone).map((file) => [file]), ...divided].map((members, at) => {
+    const file = path.join(folder, `${at}.test.mjs`);
     const paths = members.map((member) => path.resolve(member));
     fileGroups.set(file, paths);
-    writeFileSync(file, paths.map((each) => `import ${JSON.stringify(pathToFileURL(each))};\n`).join(""));
+    writeFileSync(
+      file,
+      [...first, ...paths].map((each) => `import ${JSON.stringify(pathToFileURL(each))};\n`).join(""),
+    );
     return file;
   });
 }
