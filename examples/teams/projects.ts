@@ -1,18 +1,22 @@
 // The declarations of the example: projects with teams, and who may do what with them.
 import {
   administrator,
+  allOf,
   anyOf,
+  anyone,
   authenticated,
   boolean,
+  caller,
   decimal,
   defineResource,
   enumeration,
   mount,
   owner,
+  problem,
   reference,
   text,
 } from "latchkey";
-import { defineUsers, hasRole, memberOf, sharesGroup } from "latchkey/auth";
+import { defineUsers, hasRole, memberOf, sharesGroup, type Permission } from "latchkey/auth";
 import { olderShape } from "latchkey/resources";
 
 const finance = anyOf(hasRole("finance"), administrator);
@@ -66,6 +70,33 @@ const task = defineResource({
 
 const note = defineResource({ name: "note", within: project, fields: { line: text({ maxLength: 1000 }) } });
 
+const goal = defineResource({ name: "goal", within: project, fields: { line: text({ maxLength: 200 }) } });
+
+const account = defineResource({ name: "bank_account", fields: { number: text({ maxLength: 34, unique: true }) } });
+
+const expense = defineResource({
+  name: "expense",
+  description: "Money that a member has spent for a project.",
+  within: project,
+  fields: {
+    spender_id: reference("users", { default: caller }),
+    amount: decimal({ scale: 2, maximum: "9999999.99" }),
+    account_id: reference(account, { optional: true, write: finance }),
+    approver_id: reference("users", { optional: true, readOnly: true }),
+    payer_id: reference("users", { optional: true, readOnly: true, read: finance }),
+    paid: boolean({ default: false, readOnly: true }),
+    booked: boolean({ default: false, read: finance, write: finance }),
+  },
+  computed: {
+    state: {
+      as: enumeration(["new", "approved", "paid"]),
+      from: ({ approver_id, paid }) => (paid ? "paid" : approver_id === null ? "new" : "approved"),
+    },
+  },
+});
+
+const receipt = defineResource({ name: "receipt", within: expense, fields: { number: text({ maxLength: 40 }) } });
+
 const member = anyOf(administrator, memberOf(membership));
 const editor = anyOf(administrator, memberOf(membership, { where: { role: ["owner", "editor"] } }));
 const leader = anyOf(administrator, memberOf(membership, { where: { role: "owner" } }));
@@ -79,6 +110,58 @@ const tasks = mount(task, {
       permission: editor,
       description: "Marks a task as done",
       handle: () => ({ values: { done: true } }),
+    },
+  },
+});
+
+const involved = anyOf(owner("spender_id"), owner("approver_id"));
+
+/** Allows every user apart from the one in a column. */
+function others<const C extends "spender_id" | "approver_id">(column: C): Permission<C, C> {
+  return {
+    name: `others than ${column}`,
+    description: `they are not the user in ${column}`,
+    narrows: ["call"],
+    columns: [column],
+    userIds: [column],
+    decide: ({ identity }) =>
+      identity === null ? "deny" : { only: { not: { column, operator: "eq", value: identity.id } } },
+  };
+}
+
+/** Allows the expenses that nobody has approved. */
+const open: Permission<"approver_id"> = {
+  name: "not approved",
+  description: "it is not approved",
+  narrows: ["update", "delete"],
+  columns: ["approver_id"],
+  decide: () => ({ only: { column: "approver_id", operator: "null", value: true } }),
+};
+
+/** Four eyes: another person approves an expense, and a third one pays it. */
+const expenses = mount(expense, {
+  writers: "readers",
+  permission: {
+    list: anyOf(finance, leader, involved),
+    read: anyOf(finance, leader, involved),
+    create: owner("spender_id"),
+    replace: administrator,
+    update: anyOf(finance, allOf(owner("spender_id"), open)),
+    delete: allOf(owner("spender_id"), open),
+  },
+  expand: { spender: "spender_id", account: "account_id", payer: "payer_id" },
+  actions: {
+    approve: {
+      permission: allOf(leader, others("spender_id")),
+      handle: ({ context }) => ({ values: { approver_id: context.requireIdentity().id } }),
+    },
+    pay: {
+      permission: allOf(finance, others("spender_id"), others("approver_id")),
+      problems: ["conflict"],
+      handle({ context, record }) {
+        if (record.approver_id === null) throw problem("conflict", { detail: "The expense is not approved." });
+        return { values: { paid: true, payer_id: context.requireIdentity().id } };
+      },
     },
   },
 });
@@ -108,6 +191,10 @@ export const mounts = [
   }),
   tasks,
   mount(note, { permission: member, writers: "readers" }),
+  mount(goal, { permission: member }), // only owners, who may change the project, write its goals
+  mount(account, { permission: finance }),
+  expenses,
+  mount(receipt, { permission: anyone, writers: "readers" }), // the expense alone decides
   olderShape(tasks, {
     prefix: "/v1",
     fields: { project_id: "project_id", subject: "title", done: "done", price: "cost", tags: "tags" },

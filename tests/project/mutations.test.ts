@@ -3,8 +3,10 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { collectConditions } from "../../tools/mutations/conditions.ts";
+import { decisions } from "../../tools/mutations/decisions.ts";
 import { equivalent } from "../../tools/mutations/equivalent.ts";
 import { selected } from "../../tools/mutations/selected.ts";
+import { unfound } from "../../tools/mutations/unfound.ts";
 
 // Run by hand, `rule-mutations` would fail only long after a function was renamed.
 const root = path.join(import.meta.dirname, "../..");
@@ -22,6 +24,17 @@ test("finds each selected condition in its file", () => {
 
   const gone = Object.keys(equivalent).filter((name) => !found.has(name));
   assert.deepEqual([...wrong, ...gone], []);
+});
+
+test("gives reasons only for decisions that are in their files", () => {
+  const found = new Set(
+    Object.entries(decisions).flatMap(([file, selection]) =>
+      collectConditions(root, file, selection).map(({ change }) => `${file} ${change}`),
+    ),
+  );
+
+  const gone = Object.keys(unfound).filter((name) => !found.has(name));
+  assert.deepEqual(gone, []);
 });
 
 test("names only test files that exist for the selected conditions", () => {

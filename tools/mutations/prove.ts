@@ -1,7 +1,8 @@
 /**
  * Changes conditions that decide who sees or changes what (`decisions.ts`), one at a time, in a copy of the sources, and
  * proves the service, `examples/shop` and `examples/teams` with each change. The changes are drawn from a seed. Lists
- * those that no proof finds. Exits with 1 if fewer than nine in ten are found. Run by hand or at night:
+ * those that no proof finds, with the reasons in `unfound.ts`. Exits with 1 if fewer than nine in ten are found. Run by
+ * hand or at night:
  *
  * npm run verify -- prove-mutations [--seed NUMBER] [--count NUMBER] [--only PATTERN] [--list]
  */
@@ -14,6 +15,7 @@ import { deciding, decisions, withoutEffect } from "./decisions.ts";
 import { equivalent } from "./equivalent.ts";
 import { copySources } from "./running.ts";
 import { tryChanges, type Tried } from "./trying.ts";
+import { unfound } from "./unfound.ts";
 
 const { values } = parseArgs({
   options: {
@@ -65,6 +67,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 const missed = tried.filter(({ failure }) => failure === null);
-for (const { change } of missed) writeSync(1, `Missed: ${describe(change)}\n`);
+for (const { change } of missed) {
+  const reason = unfound[`${change.file} ${change.change}`] ?? "No reason is known.";
+  writeSync(1, `Missed: ${describe(change)}\n  ${reason}\n`);
+}
 writeSync(1, `Seed ${seed}: latchkey prove finds ${tried.length - missed.length} of ${tried.length} changes.\n`);
 process.exit(missed.length * 10 <= tried.length ? 0 : 1);

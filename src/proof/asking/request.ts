@@ -19,6 +19,8 @@ export interface ProveRequest {
   readonly whole?: { readonly mount: ServedMount; readonly row: StoredRecord | null };
   /** The relation that the answer shows in every record of `whole`. */
   readonly expands?: ServedMount["relations"][number];
+  /** A relation that does not exist for the caller, because its field is hidden. The answer must not show it. */
+  readonly hides?: { readonly mount: ServedMount; readonly relation: ServedMount["relations"][number] };
   /** True if the request names only filters and sorts that the declarations let the caller use. */
   readonly isAllowed?: boolean;
   /** The fields that the code of the endpoint shows on purpose: `people.salary`. */

@@ -26,6 +26,8 @@ export interface Sight {
   mayReadField(mount: ServedMount, field: string, row: StoredRecord): boolean;
   /** Returns true if the rule of the field lets the caller send it. */
   mayWriteField(mount: ServedMount, field: string, row: StoredRecord | null): boolean;
+  /** Returns true if the caller may read the parent of this row, or if it has none. Scopes do not limit it. */
+  mayReadParent(mount: ServedMount, row: StoredRecord): boolean;
   /** Returns true if the caller may write records within the parent of this row, and within the records above it. */
   mayWriteWithin(mount: ServedMount, row: StoredRecord): boolean;
 }
@@ -72,9 +74,8 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
 
   const rules = new Map<FieldRule, boolean>();
   const ruleAllows = (rule: FieldRule): boolean => {
-    const known =
-      rules.get(rule) ??
-      allows(permissionOf(rule), { identity, action: "read", params: {}, row: null, table: "", state, now });
+    const question = { identity, action: "read", params: {}, row: null, table: "", state, now } as const;
+    const known = rules.get(rule) ?? allows(permissionOf(rule), question);
     rules.set(rule, known);
     return known;
   };
@@ -119,6 +120,7 @@ export function makeSight({ identity, state, now, usersTable, hasScopes }: Sight
       const { readOnly, generated, write } = field.options;
       return readOnly !== true && generated === undefined && field.computed === undefined && passes(write, mount, row);
     },
+    mayReadParent: mayReach,
     mayWriteWithin: (mount, row) => mayWriteBelow(mount, row, false),
   };
 }

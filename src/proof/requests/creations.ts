@@ -2,7 +2,7 @@ import type { StoredRecord } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
 import { fewValues } from "../content/values.ts";
 import { bodyFields, bodyLike } from "./bodies.ts";
-import { chooseFew, collectionPath } from "./rows.ts";
+import { chooseFew, collectionPath, missingCollectionPath } from "./rows.ts";
 import {
   forbiddenFields,
   isAllowed,
@@ -27,7 +27,9 @@ export function* creations(writes: Writes): Generator<WriteRequest> {
       marks,
       fields: namesIn(mount, body),
     } as const;
-    yield write(writes, "create", null, { ...sent, body, isAllowed: may.includes(row) });
+    const isKnown = sight.mayReadParent(newer, row) || sight.mayWriteWithin(newer, row);
+    const hidden = isKnown ? {} : { missingPath: missingCollectionPath(mount, row, world.state()) };
+    yield write(writes, "create", null, { ...sent, ...hidden, body, isAllowed: may.includes(row) });
     for (const own of ownCopies(writes, body, actor)) yield write(writes, "create", null, { ...sent, body: own });
     if (mount.permissions.replace !== undefined && newer.collection.name !== world.usersTable)
       yield creationUnder(writes, row);

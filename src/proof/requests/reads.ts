@@ -45,8 +45,14 @@ function* listReads(reads: Reads, path: string): Generator<ProveRequest> {
   const own = { ...base, lists: mount };
   yield { ...own, path, whole: { mount, row: null } };
   yield { ...own, path: `${path}?limit=1`, headers: { Prefer: "count=exact" } };
-  const allowed = allowedQuery(reads);
-  if (allowed !== "") yield { ...base, path: `${path}?${allowed}`, isCompared: false, isAllowed: true };
+  yield { ...own, path, headers: { Prefer: "count=estimated" }, isCompared: false };
+  const allowed = { ...base, isCompared: false, isAllowed: true };
+  const filters = allowedFilters(reads);
+  const query = formatQuery(reads, filters);
+  if (query !== "") yield { ...allowed, path: `${path}?${query}` };
+  const [filter] = filters;
+  if (filter !== undefined)
+    yield { ...allowed, method: "QUERY", path, body: { where: { not: { any: [{ all: [conditionOf(filter)] }] } } } };
   for (const sort of resource.sorts) yield { ...own, path: `${path}?sort=-${sort}` };
   for (const [field, value] of hiddenValues(reads)) {
     if (mount.newer === null) yield { ...own, path: `${path}?fields=id,${field}` };
@@ -54,19 +60,7 @@ function* listReads(reads: Reads, path: string): Generator<ProveRequest> {
     for (const operator of resource.filters.get(field) ?? ["eq"]) {
       const text = filterText(operator, value);
       yield { ...own, path: `${path}?${field}%5B${operator}%5D=${encodeURIComponent(text)}` };
-      const where = {
-        [field]: {
-          [operator]:
-            operator === "null"
-              ? true
-              : operator === "in"
-                ? [value]
-                : operator.includes("starts") || operator.includes("contains")
-                  ? text
-                  : value,
-        },
-      };
-      yield { ...own, method: "QUERY", path, body: { where } };
+      yield { ...own, method: "QUERY", path, body: { where: conditionOf({ name: field, operator, value }) } };
     }
     if (typeof value === "string" && resource.search.length > 0) {
       yield { ...own, path: `${path}?search=${encodeURIComponent(value)}` };
@@ -75,40 +69,77 @@ function* listReads(reads: Reads, path: string): Generator<ProveRequest> {
   }
   yield { ...own, method: "QUERY", path, body: { sort: resource.sorts.at(-1) ?? "id", count: "exact" } };
   for (const expand of relationsOf(mount)) {
-    yield { ...base, path: `${path}?expand=${expand}`, ...shownRelation(mount, expand, null) };
+    yield { ...base, path: `${path}?expand=${expand}`, ...shownRelation(reads, expand, null) };
     yield { ...base, method: "QUERY", path, body: { expand } };
   }
   for (const format of world.service.formats.slice(1))
     yield { ...own, isCompared: false, path, headers: { Accept: format.mediaType }, reveals: format.reveals ?? [] };
 }
 
-/** Returns a query with every filter and sort by a field that the actor may read. */
-function allowedQuery({ mount, rows, sight }: Reads): string {
-  const newer = mount.newer ?? mount;
-  const { filters, sorts } = mount.resource;
-  const isRead = (name: string): boolean => sight.mayReadField(newer, mount.older?.members.get(name)?.from ?? name, {});
-  const valueOf = (name: string): unknown => {
+/** A filter with a value. */
+interface Filter {
+  readonly name: string;
+  readonly operator: string;
+  readonly value: Value;
+}
+
+/** Returns a filter by every field that the actor may read. */
+function allowedFilters(reads: Reads): readonly Filter[] {
+  const { mount, rows } = reads;
+  const valueOf = (name: string): Value | undefined => {
     const from = mount.older?.members.get(name)?.from ?? name;
     return rows.map((row) => row[from]).find((value) => value !== null && value !== undefined);
   };
-  const query = [...filters].flatMap(([name, [operator]]): readonly (readonly [string, string])[] => {
+  return [...mount.resource.filters].flatMap(([name, [operator]]): readonly Filter[] => {
     const value = valueOf(name);
-    if (operator === undefined || !isRead(name) || value === undefined || typeof value === "object") return [];
-    return [[`${name}[${operator}]`, filterText(operator, value as Value)]];
+    if (operator === undefined || !isReadName(reads, name) || value === undefined || typeof value === "object")
+      return [];
+    return [{ name, operator, value }];
   });
-  const sorted = sorts.filter(isRead).join();
+}
+
+/** Returns a query with these filters, and with every sort by a field that the actor may read. */
+function formatQuery(reads: Reads, filters: readonly Filter[]): string {
+  const query = filters.map(
+    ({ name, operator, value }) => [`${name}[${operator}]`, filterText(operator, value)] as const,
+  );
+  const sorted = reads.mount.resource.sorts.filter((name) => isReadName(reads, name)).join();
   const all = sorted === "" ? query : [...query, ["sort", sorted] as const];
   return all.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 }
 
-/** Returns what the answer shows if the name is that of a relation of the mount itself. */
+/** Returns true if the actor may read a field, by its name in this shape. */
+function isReadName({ mount, sight }: Reads, name: string): boolean {
+  return sight.mayReadField(mount.newer ?? mount, mount.older?.members.get(name)?.from ?? name, {});
+}
+
+/** Returns a filter as a condition of `QUERY`. */
+function conditionOf({ name, operator, value }: Filter): object {
+  const text = filterText(operator, value);
+  switch (operator) {
+    case "null":
+      return { [name]: { null: true } };
+    case "in":
+      return { [name]: { in: [value] } };
+    default:
+      return { [name]: { [operator]: /starts|contains/.test(operator) ? text : value } };
+  }
+}
+
+/**
+ * Returns what the answer shows if the name is that of a relation of the mount itself. A relation of a hidden field does
+ * not exist for the actor.
+ */
 function shownRelation(
-  mount: ServedMount,
+  { mount, sight }: Reads,
   name: string,
   row: StoredRecord | null,
-): Pick<ProveRequest, "whole" | "expands"> {
+): Pick<ProveRequest, "whole" | "expands" | "hides"> {
   const relation = mount.relations.find((each) => each.name === name);
-  return relation === undefined ? {} : { whole: { mount, row }, expands: relation };
+  if (relation === undefined) return {};
+  const newer = mount.newer ?? mount;
+  const isHidden = relation.kind !== "many" && !sight.mayReadField(newer, relation.column, row ?? {});
+  return isHidden ? { hides: { mount: newer, relation } } : { whole: { mount, row }, expands: relation };
 }
 
 /** Returns the names for `expand`, with those of the related records. */
@@ -155,7 +186,7 @@ function* rowReads(reads: Reads): Generator<ProveRequest> {
     const path = rowPath(mount, row, state);
     yield { ...base, path, isCompared: true, whole: { mount, row } };
     for (const expand of relationsOf(mount))
-      yield { ...base, path: `${path}?expand=${expand}`, isCompared: true, ...shownRelation(mount, expand, row) };
+      yield { ...base, path: `${path}?expand=${expand}`, isCompared: true, ...shownRelation(reads, expand, row) };
     for (const { mediaType, shows, reveals = [] } of world.service.formats.slice(1))
       if (shows !== "lists") yield { ...base, path, headers: { Accept: mediaType }, reveals };
     yield { ...base, path: `${path}?format=html&form=edit` };

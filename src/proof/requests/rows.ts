@@ -31,6 +31,13 @@ export function rowPath(mount: ServedMount, row: StoredRecord, state: State): st
   return fillPath(`${mount.resource.path}/{id}`, paramsOf(mount, row, state));
 }
 
+/** Returns the path of a collection whose parent does not exist, for a row with a parent. */
+export function missingCollectionPath({ resource, ...mount }: ServedMount, row: StoredRecord, state: State): string {
+  const parent = resource.parentColumn!;
+  const params = { ...paramsOf({ resource, ...mount }, row, state), [parent]: missingId(row[parent]) };
+  return fillPath(resource.path, params);
+}
+
 /** Returns an id of the same kind that no record of the world has. */
 export function missingId(id: unknown): string {
   return typeof id === "number" ? "8000000001" : "0f0f0f0f-0000-4000-8000-000000000000";

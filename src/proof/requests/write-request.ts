@@ -19,6 +19,10 @@ export interface WriteRequest extends ProveRequest {
   readonly fields: readonly string[];
   /** True if the declarations allow the row, its parent and the sent fields. */
   readonly isAllowed?: boolean;
+  /** True if the request succeeds only if a value in it is that of a hidden field. */
+  readonly isGuess?: boolean;
+  /** The same request within a parent that does not exist, if the actor may not read the parent. */
+  readonly missingPath?: string;
   /** The place in an array of a change that is allowed, beside one that is not. */
   readonly allowedAt?: number;
 }
@@ -35,7 +39,7 @@ export interface Writes {
 
 /** The parts of a request that differ from try to try. */
 export type Sent = Pick<ProveRequest, "method" | "body" | "headers"> &
-  Partial<Pick<WriteRequest, "marks" | "fields" | "path" | "isAllowed">>;
+  Partial<Pick<WriteRequest, "marks" | "fields" | "path" | "isAllowed" | "missingPath">>;
 
 /** Makes a request. */
 export function write(

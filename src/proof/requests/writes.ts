@@ -1,5 +1,5 @@
 import type { ServedMount } from "../../http/declarations/mount.ts";
-import { isStored } from "../../resource/declaration/field.ts";
+import { isStored, isWritable } from "../../resource/declaration/field.ts";
 import type { StoredRecord, Value } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
 import { fewValues } from "../content/values.ts";
@@ -72,6 +72,9 @@ function* updates(writes: Writes): Generator<WriteRequest> {
         isAllowed: isAllowed(writes, "update", row),
       };
       yield write(writes, "update", row, { ...sent, body: change.body });
+      // A body may contain the id of its record, which is in the path.
+      if (sent.isAllowed && !sight.mayRead(writes.newer, row))
+        yield write(writes, "update", row, { ...sent, body: { id: row["id"], ...change.body } });
       yield write(writes, "update", row, {
         ...sent,
         headers: JSON_PATCH,
@@ -99,10 +102,23 @@ function* arraysOfChanges(writes: Writes, row: StoredRecord, sent: Sent, change:
     (each) => isAllowed(writes, "update", each) && collectionPath(mount, each, world.state()) === path,
   );
   const further = other === undefined || sent.isAllowed === true ? null : smallChange(world, mount, other, sight);
-  if (further !== null) yield { ...array([own, { id: other!["id"], ...further.body }]), allowedAt: 1 };
+  if (further === null) return;
+  yield { ...array([own, { id: other!["id"], ...setByService(writes, other!), ...further.body }]), allowedAt: 1 };
 }
 
-/** Returns changes of each field that the actor may not send, and patches that read hidden fields. */
+/** Returns the fields that only the service sets, with their current values. A change may contain them. */
+function setByService({ mount, newer, sight }: Writes, row: StoredRecord): Readonly<Record<string, unknown>> {
+  if (!sight.mayRead(newer, row)) return {};
+  return Object.fromEntries(
+    Object.entries(mount.resource.fields).flatMap(([name, field]) => {
+      const from = mount.older?.members.get(name)?.from ?? name;
+      const isGiven = isStored(field) && !isWritable(field) && sight.mayReadField(newer, from, row);
+      return isGiven && Object.hasOwn(row, from) ? [[name, row[from]] as const] : [];
+    }),
+  );
+}
+
+/** Returns changes of each field that the actor may not send, patches that read hidden fields, and guesses of them. */
 function* forbiddenChanges(writes: Writes, row: StoredRecord): Generator<WriteRequest> {
   const { mount, newer, sight } = writes;
   for (const [name, value] of forbiddenFields(writes, row)) {
@@ -124,7 +140,12 @@ function* forbiddenChanges(writes: Writes, row: StoredRecord): Generator<WriteRe
     const patch = (op: object): WriteRequest =>
       write(writes, "update", row, { method: "PATCH", headers: JSON_PATCH, body: [op] });
     if (to !== undefined) yield patch({ op: "copy", from: `/${name}`, path: `/${to.name}` });
-    yield { ...patch({ op: "test", path: `/${name}`, value: row[from] }), fields: [from] };
+    const guess = { fields: [from], isGuess: true };
+    yield { ...patch({ op: "test", path: `/${name}`, value: row[from] }), ...guess };
+    if (sight.mayWriteField(newer, from, row)) continue;
+    // A field that only the service sets may be sent with its current value, but not by a guess.
+    yield { ...patch({ op: "add", path: `/${name}`, value: row[from] }), ...guess };
+    yield { ...write(writes, "update", row, { method: "PATCH", body: { [name]: row[from] } }), ...guess };
   }
 }
 

@@ -19,16 +19,23 @@ export async function reportOutcome(trial: Trial, request: WriteRequest, answer:
   const { row, mount, allowedAt } = request;
   if (allowedAt !== undefined && status === 404 && answer.text.includes(`"/${allowedAt}/id"`))
     findings.listRefused(request, "it answers that a record is missing which its permissions let the caller update");
+  if (allowedAt !== undefined && status === 400 && answer.text.includes(`"/${allowedAt}/`))
+    findings.listRefused(request, "it answers 400 to a change that is allowed, beside one that is not");
   const newer = mount.newer ?? mount;
   const sight = world.sightOf(request.actor);
   reportConcealed(trial, request, answer, sight);
+  const hidden = findUnknownField(world, request, answer);
+  if (hidden !== null)
+    findings.listRefused(request, `it answers that there is no field ${hidden}, although the caller may read it`);
   const unknown = findUnknown(world, request, answer, sight);
   if (unknown !== null)
     findings.listRefused(
       request,
       `it answers that ${unknown} names no record, although the caller may read that record`,
     );
-  if (row === null || status < 400 || status >= 500) return;
+  if (status < 400 || status >= 500) return;
+  if (request.missingPath !== undefined) await reportParent(trial, request, status, request.missingPath);
+  if (row === null) return;
   if (sight.mayReadUnlimited(newer, row)) {
     const isRead = newer.permissions.read !== undefined && sight.may("read", newer, row);
     if (isRead && (status === 404 || (request.isAllowed === false && ![400, 401, 403].includes(status))))
@@ -52,9 +59,28 @@ export async function reportOutcome(trial: Trial, request: WriteRequest, answer:
   });
 }
 
-/** Returns true if the caller may not do what the declarations allow. Hooks, and the rules of accounts, may refuse it. */
-function isRefused(world: World, { isAllowed, mount }: WriteRequest, { status, text }: ProveAnswer): boolean {
-  if (isAllowed !== true || mount.beforeWrite !== null || mount.collection.name === world.usersTable) return false;
+/** Reports a refused creation that reveals whether its parent exists: its status is not that within a missing parent. */
+async function reportParent(trial: Trial, request: WriteRequest, status: number, path: string): Promise<void> {
+  const other = await trial.sender.send({ ...request, path });
+  if (other === null || other.status >= 500 || other.status === status) return;
+  const { parent, resource } = request.mount.newer ?? request.mount;
+  trial.findings.add({
+    requests: [request],
+    resource: nameOf(parent!),
+    field: null,
+    sentence: `${describeActor(request)} learns from a creation of ${resource.plural} that its ${parent!.resource.name} exists: the answer is ${status}, and ${other.status} within a missing one.`,
+  });
+}
+
+/**
+ * Returns true if the caller may not do what the declarations allow. Hooks, and the rules of accounts, may refuse it.
+ * These rules let users change their own names.
+ */
+function isRefused(world: World, request: WriteRequest, { status, text }: ProveAnswer): boolean {
+  const { action, actor, fields, isAllowed, mount, row } = request;
+  if (isAllowed !== true) return false;
+  const isOwnName = action === "update" && row?.["id"] === actor.userId && fields.join() === "name";
+  if (mount.collection.name === world.usersTable ? !isOwnName : mount.beforeWrite !== null) return false;
   return [401, 403, 404].includes(status) || /"(read_only|unknown_field|patch_conflict)"/.test(text);
 }
 
@@ -66,7 +92,7 @@ function isDenied({ usersTable }: World, request: WriteRequest, status: number, 
   const { mount, row, action } = request;
   const newer = mount.newer ?? mount;
   return (
-    [401, 403].includes(status) &&
+    [401, 403, 412].includes(status) &&
     mount.beforeWrite === null &&
     mount.collection.name !== usersTable &&
     sight.mayWithAny(action, newer, row!) &&
@@ -92,6 +118,25 @@ function findUnknown(
     );
   });
   return sent?.[0] ?? null;
+}
+
+/** Returns the sent field that is refused as an unknown name, although the caller may read it. */
+function findUnknownField(
+  world: World,
+  { actor, body, mount, row }: WriteRequest,
+  { status, text }: ProveAnswer,
+): string | null {
+  if (status !== 400 || !text.includes('"unknown_field"') || Array.isArray(body)) return null;
+  const { errors = [] } = JSON.parse(text) as { readonly errors?: readonly Readonly<Record<string, unknown>>[] };
+  const sight = world.sightOf(actor);
+  const newer = mount.newer ?? mount;
+  const names = Object.keys(body ?? {}).filter((name) => Object.hasOwn(mount.resource.fields, name));
+  const found = names.find(
+    (name) =>
+      errors.some(({ code, pointer }) => code === "unknown_field" && pointer === `/${name}`) &&
+      sight.mayReadField(newer, mount.older?.members.get(name)?.from ?? name, row ?? {}),
+  );
+  return found ?? null;
 }
 
 /** Returns the request for a record that does not exist. */

@@ -5,7 +5,7 @@ import { drawReads, fillWithRows } from "../requests/reads.ts";
 import { rowsOf } from "../requests/rows.ts";
 import type { World } from "../world/world.ts";
 import { reportRefusal } from "./refusals.ts";
-import { describeActor, nameOf, reportSeen, type Trial } from "./try.ts";
+import { describeActor, nameOf, recordsIn, reportSeen, type Trial } from "./try.ts";
 
 /** A request and its answer, to be compared with the answer in a world with other hidden values. */
 export interface Answered {
@@ -22,6 +22,7 @@ export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Ans
     if (answer === null) continue;
     reportSeen(trial, request, answer);
     reportRefusal(trial, request, answer);
+    reportHiddenRelation(trial, request, answer);
     if (request.headers?.["Prefer"] !== undefined && request.lists !== undefined)
       reportCount(trial, request, answer, request.lists);
     if (request.isCompared === true) answered.push({ request, answer });
@@ -48,13 +49,28 @@ function* endpointReads(world: World, actor: Actor): Generator<ProveRequest> {
   }
 }
 
+/** Reports a relation in an answer although the field that it follows is hidden. */
+function reportHiddenRelation({ findings }: Trial, request: ProveRequest, { status, text }: ProveAnswer): void {
+  if (request.hides === undefined || status !== 200) return;
+  const { mount, relation } = request.hides;
+  if (recordsIn(text).every((record) => !Object.hasOwn(record, relation.name))) return;
+  findings.add({
+    requests: [request],
+    resource: nameOf(mount),
+    field: relation.column,
+    sentence: `${describeActor(request)} sees ${relation.column} of ${nameOf(mount)} as ${relation.name}, although its permissions hide the field.`,
+  });
+}
+
 /** Reports a count that includes rows which the caller may not list. */
 function reportCount({ world, findings }: Trial, request: ProveRequest, answer: ProveAnswer, mount: ServedMount): void {
   const total = answer.headers.get("x-total-count");
   if (total === null || mount.parent !== null) return;
   const sight = world.sightOf(request.actor);
-  const allowed = rowsOf(world.state(), mount).filter((row) => sight.may("list", mount.newer ?? mount, row)).length;
-  if (Number(total) <= allowed) return;
+  const rows = rowsOf(world.state(), mount);
+  const allowed = rows.filter((row) => sight.may("list", mount.newer ?? mount, row)).length;
+  // An estimate may be larger than the number of all rows.
+  if (Number(total) <= allowed || allowed === rows.length) return;
   findings.add({
     requests: [request],
     resource: nameOf(mount),

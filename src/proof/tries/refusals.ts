@@ -76,7 +76,24 @@ function missingRelation(
   if (expands === undefined) return undefined;
   const { name, kind, column, to } = expands;
   if (!Object.hasOwn(record, name)) return name;
+  if (kind === "many") return lacksNested(world, sight, expands, { row, record }) ? name : undefined;
   if (kind !== "one" || record[name] !== null) return undefined;
   const target = findRow(world.state(), to.collection.name, row[column]);
   return target !== null && sight.may("read", to, target) ? name : undefined;
+}
+
+/** Returns true if a list of nested records lacks one that the caller may read. Lists that go on are not looked at. */
+function lacksNested(
+  world: World,
+  sight: Sight,
+  { name, column, to }: NonNullable<ProveRequest["expands"]>,
+  { row, record }: { readonly row: StoredRecord; readonly record: Shown },
+): boolean {
+  if ((record[`${name}_next`] ?? null) !== null) return false;
+  const shown = new Set((record[name] as readonly Shown[]).map(({ id }) => id));
+  const actions = to.permissions.read === undefined ? (["list"] as const) : (["list", "read"] as const);
+  return rowsOf(world.state(), to).some(
+    (each) =>
+      each[column] === row["id"] && actions.every((action) => sight.may(action, to, each)) && !shown.has(each["id"]),
+  );
 }

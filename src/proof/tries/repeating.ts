@@ -1,6 +1,7 @@
 import { collectFacts } from "../../access/permission/facts.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Change } from "../../store/store.ts";
+import type { ProveAnswer } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
 import { applyChanges } from "../content/state.ts";
 import type { WriteRequest } from "../requests/write-request.ts";
@@ -9,13 +10,16 @@ import { reportShownRecords } from "./shown-records.ts";
 import { describeActor, nameOf, reportSeen, type Trial } from "./try.ts";
 
 /**
- * Repeats a request with the same key: as another user, and after the roles and memberships of the actor were taken
- * away. The answer must hide what is hidden from that caller, and refuse what it may not send.
+ * Repeats a request with the same key: again, as another user, and after the roles and memberships of the actor were
+ * taken away. The answer must hide what is hidden from that caller, and refuse what it may not send.
  */
-export async function tryRepeat(trial: Trial, request: WriteRequest): Promise<void> {
+export async function tryRepeat(trial: Trial, request: WriteRequest, first: ProveAnswer): Promise<void> {
   const { world, sender, findings } = trial;
   const { userId } = request.actor;
   if (userId === null) return;
+  const again = await sender.send(request);
+  if (again !== null && again.status !== first.status)
+    findings.listRefused(request, `its repeat answers ${again.status} in place of ${first.status}`);
   await repeatAsOther(trial, request);
   const changes = takeRights(trial, userId);
   const written = await world.service.store.write({ changes }).catch(() => null);

@@ -3,7 +3,7 @@ import type { StoredRecord } from "../../store/store.ts";
 import type { ProveAnswer } from "../asking/request.ts";
 import { findRow, type State } from "../content/state.ts";
 import type { WriteRequest } from "../requests/write-request.ts";
-import { describeActor, nameOf, type Trial } from "./try.ts";
+import { describeActor, nameOf, recordsIn, type Trial } from "./try.ts";
 
 /**
  * Reports a record in the answer to a change that the caller may not read. Lists an answer without the record that the
@@ -35,9 +35,4 @@ export function reportShownRecords(trial: Trial, request: WriteRequest, answer: 
 /** True if the answer to a creation shows the record to any caller: an account, or a record that nobody may read. */
 function isForCreator({ signsUp, permissions }: ServedMount): boolean {
   return signsUp === true || (permissions.read === undefined && permissions.list === undefined);
-}
-
-function recordsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
-  if (!/^[[{]/.test(text)) return [];
-  return [JSON.parse(text) as unknown].flat() as readonly Readonly<Record<string, unknown>>[];
 }

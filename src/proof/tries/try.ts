@@ -56,3 +56,9 @@ export function describeActor({ actor }: ProveRequest): string {
 export function nameOf({ resource }: Pick<ServedMount, "resource">): string {
   return resource.plural;
 }
+
+/** Returns the records of an answer in JSON. Returns none for any other answer. */
+export function recordsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
+  if (!/^[[{]/.test(text)) return [];
+  return [JSON.parse(text) as unknown].flat() as readonly Readonly<Record<string, unknown>>[];
+}

@@ -28,6 +28,7 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
     if (changes.length === 0) {
       reportSeen(trial, request, answer);
       reportOracle(trial, request, answer.status);
+      reportIgnored(trial, request, answer.status);
       await reportOutcome(trial, request, answer);
       const left = await trial.world.findChanges();
       if (left.length > 0 && !(await trial.world.undoChanges(left))) return false;
@@ -40,6 +41,7 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
       if (row !== null) trial.stored.set(mark, { cell, row, request });
     }
     reportSeen(trial, request, answer, { state, marks });
+    reportOracle(trial, request, answer.status);
     reportShownRecords(trial, request, answer, state);
     reportChanges(trial, request, changes, state);
     reportLastOwners(trial, request, state);
@@ -47,7 +49,7 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
     await reportCopies(trial, request, changes, state, marks);
     if (isFirst && answer.status < 300) {
       repeated.add(kind);
-      await tryRepeat(trial, request);
+      await tryRepeat(trial, request, answer);
     }
     if (!(await trial.world.undoChanges(await trial.world.findChanges()))) return false;
   }
@@ -61,11 +63,10 @@ function sentMarks({ marks, mount }: WriteRequest, changes: readonly RowChange[]
   return new Map([...marks].map(([mark, field]) => [mark, { mount: mount.newer ?? mount, id: written.id, field }]));
 }
 
-/** Reports a patch whose outcome follows from a hidden value: its test succeeds. */
+/** Reports a change whose outcome follows from a hidden value: a right guess succeeds. */
 function reportOracle({ findings, world }: Trial, request: WriteRequest, status: number): void {
-  const [operation] = Array.isArray(request.body) ? (request.body as readonly { readonly op?: string }[]) : [];
   const [field] = request.fields;
-  if (operation?.op !== "test" || field === undefined || request.row === null || status >= 300) return;
+  if (request.isGuess !== true || field === undefined || request.row === null || status >= 300) return;
   const newer = request.mount.newer ?? request.mount;
   const sight = world.sightOf(request.actor);
   if (sight.mayReadField(newer, field, request.row) && sight.mayRead(newer, request.row)) return;
@@ -73,8 +74,15 @@ function reportOracle({ findings, world }: Trial, request: WriteRequest, status:
     requests: [request],
     resource: nameOf(newer),
     field,
-    sentence: `${describeActor(request)} tests ${field} of ${nameOf(newer)} ${String(request.row["id"])} with a patch, although its permissions hide it.`,
+    sentence: `${describeActor(request)} guesses ${field} of ${nameOf(newer)} ${String(request.row["id"])} with a change, although its permissions hide it.`,
   });
+}
+
+/** Lists an accepted change of an allowed value that was not stored. A hook may have set another value. */
+function reportIgnored({ findings }: Trial, request: WriteRequest, status: number): void {
+  if (request.isAllowed !== true || request.mount.beforeWrite !== null || request.marks.size === 0 || status >= 300)
+    return;
+  findings.listRefused(request, `it answers ${status} and changes nothing, although its permissions allow the change`);
 }
 
 /** Reports changes of rows and fields that the declarations deny. */
