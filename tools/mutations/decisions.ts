@@ -100,7 +100,7 @@ export const decisions: Readonly<Record<string, Selection>> = {
   "src/http/mount/writes/known-users.ts": "all",
   "src/http/mount/writes/founding.ts": { prepareFounding: true },
   "src/http/mount/writes/keeping.ts": { keepOwners: true, removes: true, mayTake: true },
-  "src/http/mount/writes/owners.ts": { touches: true, takenGroup: true, isOwner: true },
+  "src/http/mount/writes/owners.ts": { canTake: true, canMake: true, isOwner: true },
   "src/features/auth/accounts/users.ts": {
     mountUsers: /permissions|ownRecord|self/,
     changeAccount: /dministrator|isOwn|self/,
