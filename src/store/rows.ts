@@ -243,13 +243,22 @@ export type Where<C extends string = string> =
   | { readonly any: readonly Where<C>[] }
   | { readonly not: Where<C> };
 
-/** A condition by which a permission narrows to rows. Only filters and searches have words and links. */
-export type Narrowing =
+/** A condition on the columns of the row itself. */
+type OwnCondition =
   | { readonly column: string; readonly operator: Operator; readonly value: Value }
+  | { readonly all: readonly OwnCondition[] }
+  | { readonly any: readonly OwnCondition[] }
+  | { readonly not: OwnCondition };
+
+/**
+ * A condition by which a permission narrows to rows. Only filters and searches have words and links. Other rows are not
+ * within `not`, because a write can require them in its transaction, but not the lack of them.
+ */
+export type Narrowing =
+  | OwnCondition
   | { readonly column: string; readonly among: Among }
   | { readonly all: readonly Narrowing[] }
-  | { readonly any: readonly Narrowing[] }
-  | { readonly not: Narrowing };
+  | { readonly any: readonly Narrowing[] };
 
 /** The values of one column in the rows that match a condition. */
 export interface Among {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { memberOf } from "../../src/door/auth.ts";
 import { administrator, defineResource, enumeration, mount, reference, text } from "../../src/door/index.ts";
+import type { Mount } from "../../src/door/resources.ts";
 import { StoreSetupError } from "../../src/door/stores.ts";
 import { onBoth, type Before } from "../harness/existing.ts";
 import type { Own } from "../harness/own-service.ts";
@@ -41,7 +42,7 @@ const indexes = [
   "CREATE INDEX of_team ON their_tasks (team)",
 ];
 
-function serve(before: Before): Promise<Own> {
+function serve(before: Before, ...further: readonly Mount[]): Promise<Own> {
   const members = memberOf(membership);
   const owners = memberOf(membership, { where: { role: "owner" } });
   return before.serve(
@@ -51,6 +52,7 @@ function serve(before: Before): Promise<Own> {
     }),
     mount(membership, { permission: { list: members, read: members, delete: administrator } }),
     mount(task, { permission: { list: members, read: members, create: owners, update: owners, delete: owners } }),
+    ...further,
   );
 }
 
@@ -71,6 +73,41 @@ onBoth("narrows existing tables by existing memberships", `${tables}${indexes.jo
   assert.equal((await own.get("/tasks/2", { as: "ben" })).status, 404);
   assert.deepEqual((await own.get("/tasks", { as: "ben" })).json, []);
 });
+
+onBoth(
+  "names the columns of an existing table without an index, if they have the names of the fields",
+  `${tables}CREATE TABLE their_rooms (id integer PRIMARY KEY, project_id integer NOT NULL);${indexes.join(";")};`,
+  async (before) => {
+    const fields = { project_id: reference("projects") };
+    const room = defineResource({ name: "room", table: "their_rooms", writes: [], fields });
+
+    await assert.rejects(serve(before, mount(room, { permission: { list: memberOf(membership) } })), (error) => {
+      assert.ok(error instanceof StoreSetupError);
+      assert.ok(error.message.includes("their_rooms by (project_id), but no index begins"), error.message);
+      return true;
+    });
+  },
+);
+
+onBoth(
+  "narrows a view, although the indexes behind it are unknown",
+  `${tables}${indexes.join(";")};CREATE VIEW their_plans AS SELECT id, team, title FROM their_tasks;`,
+  async (before) => {
+    const plan = defineResource({
+      name: "plan",
+      table: "their_plans",
+      columns: { project_id: "team" },
+      writes: [],
+      fields: { project_id: reference("projects"), title: text() },
+    });
+    const own = await serve(before, mount(plan, { permission: { list: memberOf(membership) } }));
+
+    assert.deepEqual(
+      (await own.get("/plans", { as: "ben" })).json.map(({ title }: { title: string }) => title),
+      ["plan 2"],
+    );
+  },
+);
 
 for (const [at, columns] of [
   "their_members by (person)",

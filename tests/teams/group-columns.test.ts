@@ -3,6 +3,7 @@ import { test, type TestContext } from "node:test";
 import { memberOf } from "../../src/door/auth.ts";
 import { administrator, anyOf, defineResource, integer, mount, reference, text } from "../../src/door/index.ts";
 import type { Store } from "../../src/door/stores.ts";
+import { table } from "../../src/http/declarations/table.ts";
 import { ownService } from "../harness/own-service.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
@@ -19,15 +20,16 @@ const room = defineResource({
   fields: { project_id: reference(project), home: integer(), name: text() },
 });
 
-/** Starts a service in which Ada is a member of the first of two projects. */
+/** Starts a service in which Ada is a member of the first of two projects. No declaration has an index for it. */
 async function start(t: TestContext, store: Store) {
+  const memberships = table({ name: "memberships", fields: membership.fields });
   const members = anyOf(administrator, memberOf(membership, { on: "home" }));
   const own = await ownService(t, {
     store,
     mounts: [
       mount(user, { permission: administrator }),
       mount(project, { permission: anyOf(administrator, memberOf(membership)) }),
-      mount(membership, { permission: administrator }),
+      mount(membership, { permission: administrator, table: memberships }),
       mount(room, { permission: members }),
     ],
   });

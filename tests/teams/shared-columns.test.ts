@@ -2,11 +2,13 @@
 // caller may read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupInvitations, memberOf, sharesGroup } from "../../src/door/auth.ts";
+import { groupInvitations, memberOf, sharesGroup, type Permission } from "../../src/door/auth.ts";
 import {
   accounts,
   administrator,
+  allOf,
   anyOf,
+  authenticated,
   defineFeature,
   defineResource,
   mount,
@@ -49,6 +51,84 @@ for (const order of [
     }
     assert.equal((await ask("ben", "GET", `/users/${cleo}`)).status, 404);
   });
+
+test("lets an administrator make members of all users, although the administrator sees only team mates", async (t) => {
+  const seen = sharesGroup(membership, { user: "user_id" });
+  const people = accounts({ ...open, permissions: { list: seen, read: seen } });
+  const mounts = [mount(project, { permission: administrator }), mount(membership, { permission: own })];
+  const { as: ask, ids } = await startTeams(t, { mounts }, [], people);
+  await ask("root", "POST", "/projects", { name: "A" });
+
+  assert.equal((await ask("root", "GET", `/users/${ids["cleo"]}`)).status, 404);
+  const body = { user_id: ids["cleo"], coach_id: ids["root"], project_id: 1 };
+  assert.equal((await ask("root", "POST", "/memberships", body)).status, 201);
+});
+
+test("looks for no user whom a membership keeps", async (t) => {
+  const seen = sharesGroup(membership, { user: "user_id" });
+  const people = accounts({ ...open, permissions: { list: seen, read: seen } });
+  const mounts = [mount(project, { permission: administrator }), mount(membership, { permission: authenticated })];
+  const { as: ask, ids } = await startTeams(t, { mounts }, [], people);
+  await ask("root", "POST", "/projects", { name: "A" });
+  const body = { user_id: ids["cleo"], coach_id: ids["root"], project_id: 1 };
+  await ask("root", "POST", "/memberships", body);
+
+  assert.equal((await ask("ben", "PUT", "/memberships/1", { ...body, coach_id: ids["ben"] })).status, 200);
+  assert.equal((await ask("ben", "PATCH", "/memberships/1", { user_id: ids["root"] })).status, 400);
+});
+
+test("makes members of users whom the caller may read, and of the caller, also if a hook sets them", async (t) => {
+  let reader = 0;
+  const isReader: Permission = {
+    name: "is the reader",
+    decide: ({ identity }) => (identity?.id === reader ? "allow" : "deny"),
+  };
+  const seen = sharesGroup(membership, { user: "user_id" });
+  const others = anyOf(isReader, allOf(seen, isReader));
+  const people = accounts({ ...open, permissions: { list: seen, read: others } });
+  let hooked = 0;
+  const mounts = [
+    mount(project, { permission: administrator }),
+    mount(membership, {
+      permission: authenticated,
+      beforeWrite: () => (hooked === 0 ? {} : { values: { user_id: hooked } }),
+    }),
+  ];
+  const { as: ask, ids } = await startTeams(t, { mounts }, [], people);
+  await ask("root", "POST", "/projects", { name: "A" });
+  reader = ids["ben"]!;
+  const join = async (as: string, user_id: number | undefined) =>
+    (await ask(as, "POST", "/memberships", { user_id, coach_id: 1, project_id: 1 })).status;
+  let put = 500;
+  const putNew = async (as: string, user_id: number | undefined) =>
+    (await ask(as, "PUT", `/memberships/${put++}`, { user_id, coach_id: 1, project_id: 1 })).status;
+
+  assert.equal(await join("ben", ids["cleo"]), 201);
+  assert.equal(await join("ben", 999), 400);
+  assert.equal(await join("cleo", ids["ben"]), 400);
+  assert.equal(await join("cleo", ids["cleo"]), 201);
+  assert.equal(await putNew("ben", ids["cleo"]), 201);
+  assert.equal(await putNew("cleo", ids["ben"]), 400);
+  assert.equal(await putNew("cleo", ids["cleo"]), 201);
+  hooked = ids["ben"]!;
+  assert.equal(await join("cleo", ids["cleo"]), 400);
+  assert.equal(await putNew("cleo", ids["cleo"]), 400);
+});
+
+test("lets a record that is no membership name a user whom the caller may not read", async (t) => {
+  const seen = anyOf(administrator, sharesGroup(membership, { user: "user_id" }));
+  const people = accounts({ ...open, permissions: { list: seen, read: seen } });
+  const note = defineResource({ name: "note", fields: { user_id: reference("users") } });
+  const mounts = [
+    mount(project, { permission: administrator }),
+    mount(membership, { permission: own }),
+    mount(note, { permission: authenticated }),
+  ];
+  const { as: ask, ids } = await startTeams(t, { mounts }, [], people);
+
+  assert.equal((await ask("ben", "POST", "/notes", { user_id: ids["cleo"] })).status, 201);
+  assert.equal((await ask("ben", "GET", `/users/${ids["cleo"]}`)).status, 404);
+});
 
 test("invites nobody to a membership that names another user whom the sender may not read", async (t) => {
   const mounts = [

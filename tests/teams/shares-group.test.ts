@@ -230,9 +230,19 @@ test("runs no hook for a user whom the caller may not read, and checks the user 
     assert.equal((await as("ada", "POST", "/memberships", { user_id: user, project_id: id })).status, 400);
   assert.deepEqual(users, []);
   replaced = ids["cleo"]!;
-  const set = await as("ada", "POST", "/memberships", { user_id: ids["ben"], project_id: id });
-  assert.equal(set.status, 400);
-  assert.equal(set.json.errors[0].pointer, "/user_id");
+  const sent = { user_id: 1, project_id: id };
+  const [own] = (await as("ada", "GET", "/memberships")).json;
+  for (const [method, path, body] of [
+    ["POST", "/memberships", sent],
+    ["PATCH", `/memberships/${own.id}`, { role: "owner" }],
+    ["POST", "/memberships", [sent]],
+    ["PATCH", "/memberships", [{ id: own.id, role: "owner" }]],
+  ] as const) {
+    const set = await as("ada", method, path, body);
+    assert.equal(set.status, 400, `${method} ${path}: ${set.text}`);
+    assert.match(set.json.errors[0].pointer, /\/user_id$/);
+  }
+  assert.deepEqual(names(await as("ada", "GET", "/users")), ["Ada", "ben"]);
 });
 
 test("offers team mates in the choosers of the console", async (t) => {

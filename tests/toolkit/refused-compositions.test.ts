@@ -253,6 +253,11 @@ test("refuses upkeep that names a missing table or column", async () => {
   const visits: Collection = { name: "visits", key: "integer", columns: [{ name: "at", type: "integer" }] };
   const past = (column: string): Where => ({ column, operator: "lt", value: 1 });
   const erase = (column: string): Change => ({ kind: "deleteAll", collection: visits, where: past(column) });
+  const eraseAmong = (collection: Collection, select = "id", column = "at"): Change => ({
+    kind: "deleteAll",
+    collection: visits,
+    where: { column: "id", among: { collection, select, where: past(column) } },
+  });
   const rows: readonly (readonly [changes: readonly Change[], wanted: string])[] = [
     [[erase("att")], "visits has no column att; did you mean at?"],
     [
@@ -281,6 +286,9 @@ test("refuses upkeep that names a missing table or column", async () => {
       ],
       "visits has no column post_id; there are id, at",
     ],
+    [[eraseAmong({ ...visits, name: "visit" })], "there is no table visit; did you mean visits?"],
+    [[eraseAmong(visits, "att")], "visits has no column att; did you mean at?"],
+    [[eraseAmong(visits, "id", "att")], "visits has no column att; did you mean at?"],
     [
       [{ kind: "erase" } as unknown as Change],
       "Change 0 of a transaction cannot be made: its kind is 'erase'; it has to be one of",

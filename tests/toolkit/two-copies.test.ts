@@ -171,6 +171,16 @@ for (const [what, options] of Object.entries(declarations))
     assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use only one copy: npm ls latchkey/);
   });
 
+test("refuses memberships from another copy where the permission is declared", () => {
+  for (const [name, declare] of Object.entries({
+    memberOf: () => auth.memberOf(theirMembership),
+    sharesGroup: () => auth.sharesGroup(theirMembership),
+  }))
+    assert.throws(declare, ({ message }: Error) =>
+      message.includes(`${name}: the memberships: another copy of the package made it`),
+    );
+});
+
 test("accepts declarations of its own copy while another copy is in the process", async () => {
   const theirs = await other.createService({
     store: others.stores.sqliteStore({ path: ":memory:" }),

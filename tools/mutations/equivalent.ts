@@ -6,6 +6,10 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       'src/features/auth/teams/member-of.ts memberOf: !("user" in read) || mistakes.length > 0 => mistakes.length > 0',
       'src/features/auth/teams/member-of.ts memberOf: typeof each !== "string" => true',
       "src/features/auth/teams/member-of.ts readValues: isScalar => () => true",
+      'src/store/inner-collections.ts replaceCollections: "among" in where => true',
+      'src/store/served.ts collect: "not" in where || "among" in where => "not" in where',
+      'src/store/served.ts isFoundByIndex: "operator" in where => true',
+      "src/http/mount/membership-tables.ts unindexedTables: existing === undefined || hasNoKnownIndex(collection) => hasNoKnownIndex(collection)",
       "src/http/declarations/memberships.ts readMemberships: userColumn === null || group === null => userColumn === null",
       "src/http/declarations/memberships.ts readMemberships: userColumn === null || group === null => group === null",
       "src/http/declarations/memberships.ts readMemberships: name !== null && resource.fields[name]?.options.optional === true => resource.fields[name]?.options.optional === true",
@@ -44,6 +48,12 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       "src/store/sql/existing/settle.ts settledAs: set === undefined => false",
       "src/store/sql/writes/refusals.ts findRefusal: broken.columns === undefined => false",
       "src/store/sqlite/writes/conflicts.ts takenBy: set === undefined => false",
+    ],
+  ],
+  [
+    "The store makes no index on an existing table. It knows those that it finds at the start.",
+    [
+      "src/http/mount/membership-tables.ts completeTables: collection.existing !== undefined || beginsWith(collection, columns) => beginsWith(collection, columns)",
     ],
   ],
   [
@@ -102,6 +112,36 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "The length of the columns only decides how many rows are read at once.",
     ["src/http/mount/writes/patch-targets.ts findKnown: newer ?? mount => mount (2)"],
+  ],
+  [
+    "It saves work: a condition on the record itself gives the same result after an empty lookup.",
+    [
+      "src/http/mount/reads/settling.ts isSettled: isSettled => () => false",
+      "src/http/mount/reads/settling.ts isSettled: isSettled => () => false (2)",
+      "src/http/mount/reads/settling.ts judge: isSettled(only) => false",
+      "src/http/mount/reads/settling.ts judgeChanged: isSettled(only) => false",
+    ],
+  ],
+  [
+    "It saves work: one lookup is not waited for together with others, one value is not looked for in a list, a missing value is equal to none, and the text of a condition is kept.",
+    [
+      "src/http/mount/reads/settling.ts collectLookups: isKey(value) => true",
+      'src/http/mount/reads/settling.ts isKey: typeof value === "number" || typeof value === "string" => true',
+      "src/http/mount/reads/settling.ts lookUpAll: others.length === 0 => false",
+      "src/http/mount/reads/settling.ts lookUp: left.length === 1 => false",
+      "src/http/mount/reads/settling.ts formatCondition: name === undefined => true",
+    ],
+  ],
+  [
+    "Equal conditions have equal texts, with the declarations of tables or with their names.",
+    ['src/http/mount/reads/settling.ts nameTable: member === "collection" => false'],
+  ],
+  [
+    "`replaceCollections` returns null unchanged.",
+    [
+      "src/store/inner-collections.ts listCollections: where !== null => true",
+      "src/store/inner-collections.ts nameInner: where === null => false",
+    ],
   ],
   [
     "It saves a query: no permission narrows the rows, and there is no parent.",

@@ -7,6 +7,8 @@ const members: Selected = {
     "src/access/permission/implying.test.ts",
     "src/http/mount/reads/matches.test.ts",
     "tests/teams/actions.test.ts",
+    "tests/teams/combined-actions.test.ts",
+    "tests/teams/combined-permissions.test.ts",
     "tests/teams/existing-teams.test.ts",
     "tests/teams/group-columns.test.ts",
     "tests/teams/member-of.test.ts",
@@ -19,6 +21,7 @@ const members: Selected = {
     "tests/teams/shares-group.test.ts",
     "tests/teams/two-services.test.ts",
     "tests/resources/wrong-values.test.ts",
+    "tests/toolkit/refused-compositions.test.ts",
     "tests/toolkit/toolkit-writers.test.ts",
     "tests/toolkit/two-copies.test.ts",
   ],
@@ -101,7 +104,11 @@ const invitations: Selected = {
 /** The conditions of lists by other rows (`among`), as both databases compile them. */
 const among: Selected = {
   tests: [
+    "src/store/inner-collections.test.ts",
+    "src/store/postgres/reads/semi-joins.test.ts",
+    "src/store/served-among.test.ts",
     "src/store/served.test.ts",
+    "src/store/sql/where.test.ts",
     "src/store/sqlite/reads/semi-joins.test.ts",
     "tests/existing/semi-joins.test.ts",
     "tests/lists/semi-joins-model.test.ts",
@@ -140,6 +147,7 @@ const amongOnPostgres: Selected = {
   onPostgres: true,
   tests: [
     "src/store/postgres/postgres.test.ts",
+    "src/store/postgres/reads/semi-joins.test.ts",
     "tests/existing/semi-joins.test.ts",
     "tests/lists/semi-joins-model.test.ts",
   ],

@@ -44,7 +44,8 @@ export function resolveRows(
 ): Narrowing {
   if ("all" in where) return { all: where.all.map((each) => resolveRows(each, permission, rows, isTurned)) };
   if ("any" in where) return { any: where.any.map((each) => resolveRows(each, permission, rows, isTurned)) };
-  if ("not" in where) return { not: resolveRows(where.not, permission, rows, true) };
+  // There are no memberships within it, because they are a fault there.
+  if ("not" in where) return { not: resolveRows(where.not, permission, rows, true) } as Narrowing;
   if ("memberships" in where) return resolveMemberRows(where, permission, rows, isTurned);
   if (fits(where, rows.collection)) return where;
   throw new TypeError(

@@ -7,10 +7,12 @@ import { certifyPostgres } from "../../../tests/harness/postgres-contract.ts";
 import { askPostgres } from "../../../tests/harness/postgres.ts";
 import { Secret } from "../../core/crypto/secret.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
+import { readList } from "../sql/list.ts";
 import { readWordCounts } from "../sql/word-index.ts";
-import { keyOf, type Change, type Collection } from "../store.ts";
+import { keyOf, type Change, type Collection, type ListQuery } from "../store.ts";
 import { getTable } from "./dialect.ts";
 import { postgresStore, type PostgresStoreOptions } from "./postgres.ts";
+import { planNarrowed } from "./reads/semi-joins.ts";
 
 // `npm run verify -- failover` runs the same suite with every transaction SERIALIZABLE.
 const database = certifyPostgres("PostgreSQL");
@@ -99,6 +101,72 @@ test("uses the word index, and no sequential scan, to count the rows with a word
   const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, values as unknown[]);
 
   assert.doesNotMatch(rows.map((row) => row["QUERY PLAN"]).join("\n"), /Seq Scan/);
+});
+
+test("reads the first rows of each value if there are at most 100 values, and finds all rows of more", async (t) => {
+  const url = database();
+  const store = postgresStore({ url: new Secret(url) });
+  t.after(() => store.close());
+  const seats: Collection = {
+    name: "seats",
+    key: "integer",
+    columns: [
+      { name: "person_id", type: "integer" },
+      { name: "room_id", type: "integer" },
+    ],
+    uniques: [["person_id", "room_id"]],
+  };
+  const chairs: Collection = {
+    name: "chairs",
+    key: "integer",
+    columns: [{ name: "room_id", type: "integer" }],
+    indexes: [["room_id", "id"]],
+  };
+  await store.open([seats, chairs]);
+  const rooms = Array.from({ length: 101 }, (_, at) => at + 1);
+  const insert = (collection: Collection, values: Record<string, number>): Change => ({
+    kind: "insert",
+    collection,
+    values,
+  });
+  await store.write({
+    changes: [
+      ...rooms.map((room_id) => insert(chairs, { room_id })),
+      ...rooms.slice(1).map((room_id) => insert(seats, { person_id: 1, room_id })),
+      ...rooms.map((room_id) => insert(seats, { person_id: 2, room_id })),
+    ],
+  });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.after(() => client.end());
+  const among = (value: number) => ({
+    collection: seats,
+    select: "room_id",
+    where: { column: "person_id", operator: "eq", value } as const,
+  });
+  const listOf = (person: number): ListQuery => ({
+    collection: chairs,
+    where: { column: "room_id", among: among(person) },
+    sort: [{ column: "id" }],
+    limit: 200,
+  });
+  /** Returns the numbers of rows that each of the two plans finds. */
+  const rowsByPlan = async (query: ListQuery): Promise<readonly number[]> => {
+    const { text, values } = readList(getTable(chairs), planNarrowed(query));
+    const { rows } = await client.query<{ "QUERY PLAN": string }>(
+      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}`,
+      values as unknown[],
+    );
+    return rows.flatMap((row) => /->  Result \(actual rows=(\d+)/.exec(row["QUERY PLAN"])?.[1] ?? []).map(Number);
+  };
+
+  for (const [person, byPlan] of [
+    [1, [100, 0]],
+    [2, [0, 101]],
+  ] as const) {
+    assert.deepEqual(await rowsByPlan(listOf(person)), byPlan);
+    assert.equal((await store.list(listOf(person))).length, Math.max(...byPlan));
+  }
 });
 
 test("empties the queue of rows to index, also if a queued row was deleted", async (t) => {

@@ -45,7 +45,8 @@ function isCondition(where: unknown): where is Where {
 
 function isAmong(among: unknown): boolean {
   if (!isObject(among) || Object.keys(among).length !== 3) return false;
-  return isObject(among["collection"]) && typeof among["select"] === "string" && isObject(among["where"]);
+  // Its own condition is checked when it is compiled.
+  return isObject(among["collection"]) && typeof among["select"] === "string";
 }
 
 const ofWord: ReadonlySet<string> = new Set(["word", "few", "waiting", "columns"]);

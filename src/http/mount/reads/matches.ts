@@ -3,11 +3,7 @@ import { fold, foldPart } from "../../../store/fold.ts";
 import type { Collection, Column, Narrowing, StoredRecord, Value } from "../../../store/store.ts";
 
 /** A condition on the columns of the record itself. A record in memory can be checked against it. */
-export type SettledWhere =
-  | Extract<Narrowing, { readonly operator: unknown }>
-  | { readonly all: readonly SettledWhere[] }
-  | { readonly any: readonly SettledWhere[] }
-  | { readonly not: SettledWhere };
+export type SettledWhere = Extract<Narrowing, { readonly not: unknown }>["not"];
 
 /** Returns true if a record in memory matches a condition. The store decides in the same way. */
 export function matches(collection: Collection, record: StoredRecord, where: SettledWhere): boolean {

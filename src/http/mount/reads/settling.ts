@@ -31,10 +31,8 @@ interface JudgedTable {
 
 /** Returns true if a record in memory can be checked against the condition without the database. */
 export function isSettled(where: Narrowing): where is SettledWhere {
-  if ("operator" in where) return true;
   if ("all" in where) return where.all.every(isSettled);
   if ("any" in where) return where.any.every(isSettled);
-  if ("not" in where) return isSettled(where.not);
   return !("among" in where);
 }
 
@@ -128,7 +126,6 @@ type Lookups = Map<string, Lookup>;
 function collectLookups(record: StoredRecord, where: Narrowing, lookups: Lookups): void {
   if ("all" in where) for (const each of where.all) collectLookups(record, each, lookups);
   else if ("any" in where) for (const each of where.any) collectLookups(record, each, lookups);
-  else if ("not" in where) collectLookups(record, where.not, lookups);
   else if ("among" in where) {
     const name = formatCondition(where.among);
     let lookup = lookups.get(name);
@@ -185,10 +182,9 @@ function evaluate(
     // A part that needs no membership is enough.
     return parts.find(({ length }) => length === 0) ?? parts[0] ?? null;
   }
-  if ("not" in where) return evaluate(collection, record, where.not, lookups) === null ? none : null;
   const name = formatCondition(where.among);
-  const value = record[where.column];
-  if (!isKey(value) || lookups.get(name)?.found.has(value) !== true) return null;
+  const value = record[where.column] as Key;
+  if (lookups.get(name)?.found.has(value) !== true) return null;
   const { collection: memberships, select, where: counts } = where.among;
   const all: readonly Where[] = [{ column: select, operator: "eq", value }, counts];
   return [{ name: `${name} ${value}`, requirement: { collection: memberships, where: { all } } }];
@@ -201,7 +197,7 @@ function isKey(value: unknown): value is Key {
 const names = new WeakMap<object, string>();
 
 /** Returns a text that is equal for equal conditions. It has the names of tables in place of their declarations. */
-export function formatCondition(condition: Where | Among | "allow" | "deny" | { readonly only: Where }): string {
+export function formatCondition(condition: Narrowing | Among | RowsDecision): string {
   if (typeof condition === "string") return condition;
   let name = names.get(condition);
   if (name === undefined) names.set(condition, (name = JSON.stringify(condition, nameTable)));
@@ -209,5 +205,5 @@ export function formatCondition(condition: Where | Among | "allow" | "deny" | { 
 }
 
 function nameTable(member: string, value: unknown): unknown {
-  return member === "collection" || member === "link" ? (value as Collection).name : value;
+  return member === "collection" ? (value as Collection).name : value;
 }

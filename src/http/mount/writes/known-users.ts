@@ -55,7 +55,7 @@ async function findUnknownMember(
   if (identity?.role === "admin") return null;
   for (const column of columns) {
     const user = values[column];
-    if ((typeof user !== "number" && typeof user !== "string") || before?.[column] === user) continue;
+    if (typeof user !== "number" || before?.[column] === user) continue;
     if (identity?.id !== user && !(await mayRead(users, exchange, user))) return column;
   }
   return null;
