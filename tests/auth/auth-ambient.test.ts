@@ -4,6 +4,8 @@ import { accepted, type Scheme } from "../../src/door/index.ts";
 import { arrive } from "../harness/arrive.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const settings = {
   LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user,custom-header",
   LATCHKEY_TRUSTED_PROXIES: "127.0.0.1",

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { arrive } from "../harness/arrive.ts";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const basic = 'Basic realm="latchkey", charset="UTF-8"';
 const bearer = 'Bearer realm="latchkey"';
 const token = 'Token realm="latchkey"';

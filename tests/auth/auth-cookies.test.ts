@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { arrive } from "../harness/arrive.ts";
 import { adminPassword, serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const admin = { username: "admin", password: adminPassword };
 const proxied = [
   ["X-Forwarded-For", "203.0.113.7"],

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { arrive } from "../harness/arrive.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const allowed = "https://app.example";
 const admin = { username: "admin", password: adminPassword };
 const settings = {

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { arrive } from "../harness/arrive.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const customToken = "custom-token-of-this-service-0123456789";
 const settings = { LATCHKEY_CUSTOM_TOKEN: customToken, LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin" };
 

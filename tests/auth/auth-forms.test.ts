@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { adminPassword, serve, type Answered, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const form = { "content-type": "application/x-www-form-urlencoded" };
 const right = `username=admin&password=${adminPassword}`;
 const logins = ["/api/token/", "/api/session/", "/api-token-auth/"];

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { text } from "../../src/door/index.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const names = Array.from({ length: 8 }, (_, at) => `team_${at}`);
 const users = {
   fields: Object.fromEntries(names.map((name) => [name, text({ maxLength: 100, optional: true })])),

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { arrive, type Arriving } from "../harness/arrive.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 const secret = "what-only-the-proxy-knows";
 const proxy = "10.0.0.1";
 const withRemoteUser = { LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user", LATCHKEY_TRUSTED_PROXIES: proxy };

@@ -3,6 +3,8 @@ import { test, type TestContext } from "node:test";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: credentials are read from a request before the store is asked.
+
 // Cookies of other programs, and cookies whose login has expired. A browser sends both, and its user cannot remove
 // them.
 

@@ -5,6 +5,8 @@ import { addTOTP, addTOTPTo, startLogin } from "../harness/factors.ts";
 import { rawSocket } from "../harness/raw-socket.ts";
 import { adminPassword, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: clients get the answers of logins, whose tests run on both databases.
+
 const admin = { username: "admin", password: adminPassword };
 
 type Repeated = InternalAxiosRequestConfig & { _retry?: boolean };

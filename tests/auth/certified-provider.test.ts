@@ -12,6 +12,8 @@ import { clientId, clientSecret } from "../harness/openid-issuer.ts";
 import { open, serve } from "../harness/own-logins.ts";
 import { setsSession } from "../harness/provider-logins.ts";
 
+// Nightly on PostgreSQL: each login depends on the answers of the provider.
+
 const origin = "https://shop.example";
 
 /** Starts oidc-provider, a certified OpenID Provider, which has a user for every login name. */

@@ -16,6 +16,8 @@ import {
 } from "../../src/door/index.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: permissions are checked outside of the store.
+
 // The service refuses access if the result of a check is invalid. For example, a promise is neither yes nor no.
 
 const wrong = (value: unknown) => value as never;

@@ -30,6 +30,8 @@ import { outsideLogins, type OutsideOptions } from "../harness/outside-logins.ts
 import { open, serve as serveOwn, email, password } from "../harness/own-logins.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the verdicts of schemes are checked outside of the store.
+
 const now = ({ now: at }: { readonly now: number }) => at;
 const strong = (at: number) =>
   ({

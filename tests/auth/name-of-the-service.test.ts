@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the name of the service reaches no store.
+
 // The name that authenticator apps and browsers show, and the notice about passkeys that are off.
 
 for (const { title, shown } of [

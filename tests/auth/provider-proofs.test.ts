@@ -12,6 +12,8 @@ import { setsSession, startWorld, type Browser, type World, type WorldOptions } 
 import { basicHeader } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: each proof depends on the answer of the provider.
+
 // What a login at a provider proves, for how long, and to whom a started link belongs.
 
 const follow = (browser: Browser, { pathname, search }: URL): Promise<Answered> => browser.get(pathname + search);

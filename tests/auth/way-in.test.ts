@@ -3,6 +3,8 @@ import test from "node:test";
 import { defineEndpoint } from "../../src/door/index.ts";
 import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the links follow from the declarations.
+
 const login = { username: "admin", password: adminPassword };
 
 test("links to all resources and logins from the start page", async (t) => {

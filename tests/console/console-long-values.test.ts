@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { anyone, defineResource, json, mount, text } from "../../src/door/index.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const notes = defineResource({
   name: "note",
   fields: {

@@ -27,6 +27,8 @@ import { ownService, people, type OwnAnswer } from "../harness/own-service.ts";
 import { formsOf } from "../harness/page-forms.ts";
 import { strangeIn, splitWords, wordsOfOurs } from "../harness/said-by-pages.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const users = defineUsers({ fields: { team: integer({ default: 1 }) }, identity: ["team"] });
 const teams: Readonly<Record<string, number>> = { root: 1, ada: 1, ben: 2 };
 const visitor: Scheme = {

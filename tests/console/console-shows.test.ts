@@ -22,6 +22,8 @@ import {
 import { ownService, people } from "../harness/own-service.ts";
 import { strangeIn, splitWords, wordsOfOurs } from "../harness/said-by-pages.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const books = defineResource({
   name: "book",
   fields: {

@@ -5,6 +5,8 @@ import { anyone, dateTime, defineResource, mount, text } from "../../src/door/in
 import { mainOf, startClub } from "../harness/club-pages.ts";
 import { serve } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 test("shows a list with names and words, without ids, paths or null", async (t) => {
   const { get } = await startClub(t);
 

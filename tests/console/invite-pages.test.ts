@@ -15,6 +15,8 @@ import type { Mount, Resource } from "../../src/door/resources.ts";
 import { password, startMailedPages, type MailedPages, type Page } from "../harness/mailed-pages.ts";
 import { basicHeader } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const label = { one: "Member", many: "Members" } as const;
 const project = defineResource({ name: "project", fields: { title: text({ maxLength: 80 }) }, sorts: ["title"] });
 

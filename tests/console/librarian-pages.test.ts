@@ -6,6 +6,8 @@ import { members, startLibrary, type Library } from "../harness/library.ts";
 import { formsOf } from "../harness/page-forms.ts";
 import type { Answered } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 const page = { accept: "text/html", "sec-fetch-site": "same-origin" };
 
 /** Returns the names of the inputs of the forms of a page, without those of its filters and its search. */

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { mainOf, startClub } from "../harness/club-pages.ts";
 import type { Answered } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: these pages show what the API answers, whose tests run on both databases.
+
 /** Returns the links above the title of a page. */
 function crumbsOf({ text }: Answered): readonly string[] {
   const [, crumbs = ""] = /<nav class="crumbs"[^>]*>([^]*?)<\/nav>/.exec(text) ?? [];

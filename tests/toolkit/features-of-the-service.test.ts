@@ -9,6 +9,8 @@ import type { ConfigFile } from "../../src/service/settings/config-file/config-f
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the paths follow from the declarations.
+
 const customToken = "a-custom-token-of-32-characters-or-more";
 
 const paths = {
