@@ -40,8 +40,8 @@ const checks: Readonly<Record<string, Check>> = {
     everySubmission: true,
   },
   create: {
-    about: "Installs both packed packages, creates a project and runs `latchkey dev`.",
-    commands: [build, ["node", "tools/create/build.ts"], tests("--test-concurrency=1", "tools/create/*.test.ts")],
+    about: "Installs both packed packages, creates a project and runs `latchkey dev`. Needs `npm run build`.",
+    commands: [["node", "tools/create/build.ts"], tests("--test-concurrency=1", "tools/create/*.test.ts")],
     everySubmission: true,
   },
   browser: {
