@@ -10,20 +10,9 @@ import { accepted, rejected, type Scheme } from "../../src/door/index.ts";
 import { openLatchkey } from "../../src/service/latchkey.ts";
 import { loadConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
+import { ADA, ADMIN, BEN, leaksOfCode, SECRET, type Ask } from "./leaks-of-code.ts";
 
 const folder = path.join(import.meta.dirname, "holes");
-
-/** A value of Ada that Ben may not see. */
-const SECRET = "the secret of Ada";
-
-type Ask = (as: number | null, method: string, path: string, body?: object, headers?: object) => Promise<Answer>;
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly id: number;
-}
-
-const [ADMIN, ADA, BEN] = [1, 2, 3] as const;
 
 /** Serves a project with an administrator, Ada and Ben. */
 async function serveProject(t: TestContext, place: string): Promise<Ask> {
@@ -64,7 +53,7 @@ async function serveProject(t: TestContext, place: string): Promise<Ask> {
       { peer: "127.0.0.1" },
     );
     const text = await response.text();
-    return { status: response.status, text, id: Number(/"id":(\d+)/.exec(text)?.[1]) };
+    return { status: response.status, text, headers: response.headers, id: Number(/"id":(\d+)/.exec(text)?.[1]) };
   };
   return ask;
 }
@@ -74,6 +63,7 @@ const salary = async (ask: Ask): Promise<number> =>
 
 /** Each hole, with requests that return true if it leaks. */
 const leaks: Readonly<Record<string, (ask: Ask) => Promise<boolean>>> = {
+  ...leaksOfCode,
   async action(ask) {
     await ask(ADA, "POST", "/notes", { body: SECRET });
     return (await ask(BEN, "GET", "/notes/digest")).text.includes(SECRET);

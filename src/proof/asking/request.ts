@@ -25,6 +25,12 @@ export interface ProveRequest {
   readonly isAllowed?: boolean;
   /** The fields that the code of the endpoint shows on purpose: `people.salary`. */
   readonly reveals?: readonly string[];
+  /** The rows that the path to an endpoint of the project may name. */
+  readonly named?: readonly { readonly mount: ServedMount; readonly row: StoredRecord }[];
+  /** True if it has names that no declaration has, so that code may throw. */
+  readonly isGuessed?: boolean;
+  /** True if a key needs only the scope to write, and code of the project makes the answer. */
+  readonly isWrittenByCode?: boolean;
   /** True if the answer must stay the same if only values change that the actor may not see. */
   readonly isCompared?: boolean;
 }

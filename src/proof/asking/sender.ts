@@ -34,7 +34,7 @@ export function makeSender(world: World, listNotTried: ListNotTried): Sender {
         return null;
       }
       const fault = world.takeFault();
-      if (answer.status >= 500)
+      if (answer.status >= 500 && request.isGuessed !== true)
         listNotTried(request, fault === null ? `it answers ${answer.status}` : describeThrown(fault));
       return answer;
     },

@@ -1,15 +1,13 @@
 import type { ServedAction } from "../../http/declarations/action.ts";
 import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";
 import type { ServedMount } from "../../http/declarations/mount.ts";
-import type { Field } from "../../resource/declaration/field.ts";
-import { createRandom } from "../../resource/drawing/random.ts";
-import { drawValue } from "../../resource/drawing/values.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { ProveRequest } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
 import type { World } from "../world/world.ts";
-import { fillWithRows } from "./reads.ts";
+import { drawQueries, fillWithRows } from "./endpoint-paths.ts";
 import { chooseFew, collectionPath, rowPath, rowsOf } from "./rows.ts";
+import { schemaBodies } from "./schema-bodies.ts";
 
 /** A request to an action or to an endpoint of the project, which may change any row. */
 export interface CallRequest extends ProveRequest {
@@ -24,7 +22,7 @@ export interface CallRequest extends ProveRequest {
 /** The rows of each kind to which an action is applied. */
 const SEEN_ROWS = 1;
 const HIDDEN_ROWS = 3;
-/** The paths of one endpoint that are asked, and the records that its body names. */
+/** The paths of one endpoint that are asked. */
 const MOST_PATHS = 12;
 
 /** Returns the calls of the actions of a mount that may change something. */
@@ -54,6 +52,7 @@ export function* drawActions(world: World, actor: Actor, mount: ServedMount): Ge
           route: `${mount.resource.path}${on === "record" ? "/{id}" : ""}/${name}`,
           reveals,
           ...(body === null ? {} : { body }),
+          isWrittenByCode: action.answer !== "record",
           called: { action, mount: newer, row: on === "record" ? row : null },
         };
   }
@@ -84,42 +83,29 @@ function namedMount({ mounts }: World, name: string): ServedMount | null {
 
 /** Returns the requests to the endpoints of the project that may change something. */
 export function* drawEndpoints(world: World, actor: Actor): Generator<CallRequest> {
-  for (const { path, methods } of world.service.routes)
+  for (const { methods } of world.service.routes)
     for (const endpoint of methods.values()) {
       if (endpoint.method === "GET" || endpoint.mounted !== undefined || endpoint.isBuiltIn === true) continue;
-      const paths = fillWithRows(world, path);
-      for (const filled of chooseEvenly(paths, MOST_PATHS))
-        for (const body of endpointBodies(world, endpoint))
-          yield {
-            actor,
-            method: endpoint.method,
-            path: filled,
-            route: path,
-            reveals: endpoint.reveals ?? [],
-            ...(body === null ? {} : { body }),
-            called: null,
-          };
+      yield* endpointCalls(world, actor, endpoint);
     }
 }
 
-/** Returns the bodies that fit the schema of an endpoint: one for each record that a member may name. */
-function endpointBodies(
-  world: World,
-  { reading, consumes }: ServedEndpoint,
-): readonly (Readonly<Record<string, unknown>> | null)[] {
-  const schema = reading?.schema ?? null;
-  if (schema === null) return [consumes === undefined ? null : {}];
-  const random = createRandom("body");
-  const drawn = drawValue({ kind: { schema } } as unknown as Field, random) as Readonly<Record<string, unknown>>;
-  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
-  const named = Object.keys(properties).flatMap((name) => {
-    const mount = namedMount(world, name) ?? (name === "id" ? (world.mounts.at(-1) ?? null) : null);
-    return mount === null ? [] : [[name, mount] as const];
-  });
-  const [first] = named;
-  if (first === undefined) return [drawn];
-  const [name, mount] = first;
-  return chooseFew(rowsOf(world.state(), mount), 5).map((row) => ({ ...drawn, [name]: row["id"] }));
+function* endpointCalls(world: World, actor: Actor, endpoint: ServedEndpoint): Generator<CallRequest> {
+  const { path, method, query = "none", reveals = [] } = endpoint;
+  const [first, ...others] = fillWithRows(world, path);
+  if (first === undefined) return;
+  const base = { actor, method, route: path, reveals, isWrittenByCode: true, called: null };
+  const bodies = [...schemaBodies(world, endpoint)];
+  const pairs = [
+    ...bodies.map((sent) => [first, sent] as const),
+    ...chooseEvenly(others, MOST_PATHS).map((filled) => [filled, bodies[0]!] as const),
+  ];
+  for (const [{ path: filled, named }, { body, ...sent }] of pairs)
+    yield { ...base, ...sent, path: filled, named, ...(body === null ? {} : { body }) };
+  if (!["read", "secret"].includes(query)) return;
+  const { body = null } = bodies[0] ?? {};
+  for (const each of drawQueries(world, path))
+    yield { ...base, path: `${first.path}?${each}`, ...(body === null ? {} : { body }), isGuessed: true };
 }
 
 function chooseEvenly<T>(all: readonly T[], most: number): readonly T[] {

@@ -5,7 +5,7 @@ import type { ProveRequest } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
 import type { Sight } from "../judging/sight.ts";
 import type { World } from "../world/world.ts";
-import { chooseFew, collectionPath, fillPath, rowPath, rowsOf } from "./rows.ts";
+import { chooseFew, collectionPath, rowPath, rowsOf } from "./rows.ts";
 
 /** The rows of each kind to which a request for one row is sent. */
 const SEEN_ROWS = 2;
@@ -214,22 +214,4 @@ function* actionReads({ actor, mount, rows, sight, world }: Reads): Generator<Pr
     );
     for (const path of new Set(paths)) yield { ...base, path };
   }
-}
-
-/** Returns the requests to an endpoint that reads, for each of the rows that its path may name. */
-export function fillWithRows(world: World, path: string): readonly string[] {
-  const names = [...path.matchAll(/\{([a-z][a-z0-9_]*)(?::\w+)?\}/g)].map(([, name]) => name!);
-  if (names.length === 0) return [path];
-  const state = world.state();
-  const near = world.mounts.filter(({ resource: { name, plural } }) =>
-    path.split(/[/{}:]/).some((part) => part === plural || part === name || part === `${name}_id`),
-  );
-  const mounts = near.length > 0 ? near : world.mounts;
-  const found = mounts.flatMap((mount) =>
-    rowsOf(state, mount).flatMap((row) => {
-      const params = Object.fromEntries(names.map((name) => [name, row[name] ?? row["id"]]));
-      return fillPath(path, params);
-    }),
-  );
-  return [...new Set(found)].slice(0, 40);
 }

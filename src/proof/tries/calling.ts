@@ -1,10 +1,12 @@
 import type { Actor } from "../content/actors.ts";
-import { applyChanges, type RowChange } from "../content/state.ts";
+import { applyChanges } from "../content/state.ts";
 import { drawActions, drawEndpoints, type CallRequest } from "../requests/calls.ts";
 import type { World } from "../world/world.ts";
+import { reportChangedRows } from "./changed-rows.ts";
 import { reportCopies } from "./copies.ts";
+import { reportExistence } from "./existence.ts";
 import { reportGains } from "./gains.ts";
-import { describeActor, nameOf, reportSeen, type Trial } from "./try.ts";
+import { reportSeen, type Trial } from "./try.ts";
 
 /** Calls every action and endpoint of the project that may change something. Returns false if the world is lost. */
 export async function tryCalls(trial: Trial, actor: Actor): Promise<boolean> {
@@ -14,8 +16,11 @@ export async function tryCalls(trial: Trial, actor: Actor): Promise<boolean> {
     if (answer === null) continue;
     const state = applyChanges(trial.world.state(), changes);
     reportSeen(trial, request, answer, changes.length === 0 ? {} : { state });
-    if (changes.length === 0) continue;
-    reportChangedRows(trial, request, changes);
+    if (changes.length === 0) {
+      await reportExistence(trial, request, answer);
+      continue;
+    }
+    reportChangedRows(trial, request, changes, state);
     await reportGains(trial, request, changes, state);
     await reportCopies(trial, request, changes, state, new Map());
     if (!(await trial.world.undoChanges(await trial.world.findChanges()))) return false;
@@ -27,35 +32,4 @@ function* collectCalls(world: World, actor: Actor): Generator<CallRequest> {
   const older = world.service.mounts.filter(({ newer }) => newer !== null && world.mounts.includes(newer));
   for (const mount of [...world.mounts, ...older]) yield* drawActions(world, actor, mount);
   yield* drawEndpoints(world, actor);
-}
-
-/** Reports changed rows that the actor may not read, or that the permission of the action denies. */
-function reportChangedRows(trial: Trial, request: CallRequest, changes: readonly RowChange[]): void {
-  const { world, findings } = trial;
-  const sight = world.sightOf(request.actor);
-  const { called } = request;
-  for (const { collection, id, before, after } of changes) {
-    const mount = world.mounts.find((each) => each.collection.name === collection.name);
-    if (mount === undefined || before === null) continue;
-    const isSubject = called?.row?.["id"] === id && called.mount === mount;
-    // Rows that are deleted with others cascade from them.
-    if (after === null && !isSubject && called !== null) continue;
-    const verb = after === null ? "deletes" : "changes";
-    const denial = !sight.mayReadUnlimited(mount, before)
-      ? "which it may not read"
-      : isSubject && !sight.mayCall(called.action.permission, mount, before)
-        ? `which the permission of ${called.action.name} denies`
-        : null;
-    if (denial === null) continue;
-    const field =
-      after === null
-        ? null
-        : (Object.keys(after).find((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name])) ?? null);
-    findings.add({
-      requests: [request],
-      resource: nameOf(mount),
-      field,
-      sentence: `${describeActor(request)} ${verb} ${nameOf(mount)} ${String(id)}, ${denial}.`,
-    });
-  }
 }

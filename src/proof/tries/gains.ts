@@ -36,7 +36,7 @@ export async function reportGains(
   findings.add({
     requests: [request, ...showing(request, gain, state)],
     resource: changed === undefined ? collection.name : nameOf(changed),
-    field: fieldOf(decisive[0]!),
+    field: fieldOf(world, decisive[0]!),
     sentence: `${describeActor(request)} gains the right to ${gain.action} ${nameOf(gain.mount)} ${String(gain.id)} by its own write.`,
   });
 }
@@ -48,10 +48,11 @@ function showing({ actor }: ProveRequest, { action, mount, id }: Right, state: S
   return [{ actor, method: "GET", path: rowPath(mount, row, state), route: `${mount.resource.path}/{id}` }];
 }
 
-/** Returns the changed field. Null if the row is new. */
-function fieldOf({ before, after }: RowChange): string | null {
+/** Returns the changed field, first one that decides about rights. Null if the row is new. */
+function fieldOf({ structure }: World, { collection, before, after }: RowChange): string | null {
   if (before === null || after === null) return null;
-  return Object.keys(after).find((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])) ?? null;
+  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return changed.find((name) => structure.get(collection.name)?.has(name) === true) ?? changed[0] ?? null;
 }
 
 /** Returns the tables whose rows decide about rights. */

@@ -1,9 +1,11 @@
 import type { ServedMount } from "../../http/declarations/mount.ts";
 import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
-import { drawReads, fillWithRows } from "../requests/reads.ts";
+import { drawQueries, fillWithRows } from "../requests/endpoint-paths.ts";
+import { drawReads } from "../requests/reads.ts";
 import { rowsOf } from "../requests/rows.ts";
 import type { World } from "../world/world.ts";
+import { reportExistence } from "./existence.ts";
 import { reportRefusal } from "./refusals.ts";
 import { describeActor, nameOf, recordsIn, reportSeen, type Trial } from "./try.ts";
 
@@ -23,6 +25,7 @@ export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Ans
     reportSeen(trial, request, answer);
     reportRefusal(trial, request, answer);
     reportHiddenRelation(trial, request, answer);
+    await reportExistence(trial, request, answer);
     if (request.headers?.["Prefer"] !== undefined && request.lists !== undefined)
       reportCount(trial, request, answer, request.lists);
     if (request.isCompared === true) answered.push({ request, answer });
@@ -43,9 +46,13 @@ function* endpointReads(world: World, actor: Actor): Generator<ProveRequest> {
   for (const { path, methods } of world.service.routes) {
     const endpoint = methods.get("GET");
     if (endpoint === undefined || endpoint.mounted !== undefined || endpoint.isBuiltIn === true) continue;
-    const { reveals = [] } = endpoint;
-    for (const filled of fillWithRows(world, path))
-      yield { actor, method: "GET", path: filled, route: path, reveals, isCompared: reveals.length === 0 };
+    const { reveals = [], query = "none" } = endpoint;
+    const base = { actor, method: "GET", route: path, reveals };
+    const paths = fillWithRows(world, path);
+    for (const { path: filled, named } of paths)
+      yield { ...base, path: filled, named, isCompared: reveals.length === 0 };
+    if (paths[0] === undefined || !["read", "secret"].includes(query)) continue;
+    for (const each of drawQueries(world, path)) yield { ...base, path: `${paths[0].path}?${each}`, isGuessed: true };
   }
 }
 

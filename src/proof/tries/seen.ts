@@ -33,15 +33,37 @@ export function findHiddenCells(
   return hidden;
 }
 
-/** Returns the parts of an answer that may hold a stored value. */
+/** Returns the parts of an answer that may hold a stored value: also as base64, in hexadecimal or percent-encoded. */
 export function shownIn({ text, headers }: ProveAnswer): string {
-  return `${text}\n${[...headers.values()].join("\n")}`;
+  const shown = `${text}\n${[...headers.values()].join("\n")}`;
+  return [shown, ...decodedParts(shown)].join("\n");
+}
+
+const BASE64 = /(?<![\w+/=-])[\w+/-]{10,}={0,2}(?![\w+/=-])/g;
+const HEXADECIMAL = /(?<![\da-z])(?:[\da-f]{2}){7,}(?![\da-z])/gi;
+const PERCENT = /%[\da-f]{2}/i;
+
+function decodedParts(shown: string): readonly string[] {
+  const percent = PERCENT.test(shown) ? [shown.replaceAll(/%([\da-f]{2})/gi, (_, code: string) => fromHex(code))] : [];
+  return [
+    ...percent,
+    ...(shown.match(HEXADECIMAL) ?? []).map(fromHex),
+    ...[...percent, shown].flatMap((each) => each.match(BASE64) ?? []).map(fromBase64),
+  ];
+}
+
+function fromHex(digits: string): string {
+  return Buffer.from(digits, "hex").toString("latin1");
+}
+
+function fromBase64(letters: string): string {
+  return Buffer.from(letters, "base64").toString("latin1");
 }
 
 /** Returns true if the declarations let the caller see the value, or the code shows it on purpose. */
 export function isShown(
   sight: Sight,
-  { lists, reveals }: ProveRequest,
+  { lists, reveals, isWrittenByCode }: ProveRequest,
   { mount, field }: Cell,
   row: StoredRecord,
 ): boolean {
@@ -49,6 +71,7 @@ export function isShown(
   if (!sight.mayReadField(mount, field, row)) return false;
   if (sight.isOwn(mount, row)) return true;
   const isListed = lists?.collection.name === mount.collection.name;
+  if (isWrittenByCode === true) return sight.mayReadUnlimited(mount, row);
   return isListed ? sight.may("list", mount, row) : sight.mayRead(mount, row);
 }
 
