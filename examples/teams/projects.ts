@@ -7,6 +7,7 @@ import {
   authenticated,
   boolean,
   caller,
+  confirmed,
   decimal,
   defineResource,
   enumeration,
@@ -114,6 +115,9 @@ const tasks = mount(task, {
   },
 });
 
+// Only owners, who may change the project, write its goals.
+const goals = mount(goal, { permission: member, expand: { project: "project_id" } });
+
 const involved = anyOf(owner("spender_id"), owner("approver_id"));
 
 /** Allows every user apart from the one in a column. */
@@ -138,6 +142,11 @@ const open: Permission<"approver_id"> = {
   decide: () => ({ only: { column: "approver_id", operator: "null", value: true } }),
 };
 
+const receipts = mount(receipt, {
+  writers: "readers",
+  permission: anyone, // the expense alone decides
+});
+
 /** Four eyes: another person approves an expense, and a third one pays it. */
 const expenses = mount(expense, {
   writers: "readers",
@@ -149,14 +158,14 @@ const expenses = mount(expense, {
     update: anyOf(finance, allOf(owner("spender_id"), open)),
     delete: allOf(owner("spender_id"), open),
   },
-  expand: { spender: "spender_id", account: "account_id", payer: "payer_id" },
+  expand: { spender: "spender_id", account: "account_id", payer: "payer_id", receipts },
   actions: {
     approve: {
       permission: allOf(leader, others("spender_id")),
       handle: ({ context }) => ({ values: { approver_id: context.requireIdentity().id } }),
     },
     pay: {
-      permission: allOf(finance, others("spender_id"), others("approver_id")),
+      permission: allOf(finance, confirmed({ within: 3600 }), others("spender_id"), others("approver_id")),
       problems: ["conflict"],
       handle({ context, record }) {
         if (record.approver_id === null) throw problem("conflict", { detail: "The expense is not approved." });
@@ -177,6 +186,7 @@ export const mounts = [
       delete: leader,
     },
     founder: { memberships: membership, values: { role: "owner" }, keep: true },
+    expand: { goals },
   }),
   mount(membership, {
     permission: {
@@ -191,10 +201,10 @@ export const mounts = [
   }),
   tasks,
   mount(note, { permission: member, writers: "readers" }),
-  mount(goal, { permission: member }), // only owners, who may change the project, write its goals
+  goals,
   mount(account, { permission: finance }),
   expenses,
-  mount(receipt, { permission: anyone, writers: "readers" }), // the expense alone decides
+  receipts,
   olderShape(tasks, {
     prefix: "/v1",
     fields: { project_id: "project_id", subject: "title", done: "done", price: "cost", tags: "tags" },

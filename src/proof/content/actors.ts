@@ -13,7 +13,12 @@ export interface Actor {
   readonly scopes: readonly string[] | null;
   /** The administrator who acts for the user. */
   readonly actingId: number | null;
+  /** True if its login is too old for every permission that requires a confirmation. */
+  readonly isOld?: boolean;
 }
+
+/** The age of an old login, in milliseconds: ten years. */
+const AGE_MS = 315_360_000_000;
 
 /** The header field that names the actor, by its kind of credential. */
 export const actorHeaders = {
@@ -59,7 +64,9 @@ export function credentialOf(actor: Actor, state: State | null, now: number): Pa
       const account = state === null ? null : findRow(state, "accounts", actor.actingId);
       return { actor: { id: actor.actingId!, username: String(account?.["username"] ?? "") } };
     }
-    default:
-      return { authTime: now, proofs: [{ method: "operator", at: now }], level: 2 };
+    default: {
+      const at = actor.isOld === true ? now - AGE_MS : now;
+      return { authTime: at, proofs: [{ method: "operator", at }], level: 2 };
+    }
   }
 }

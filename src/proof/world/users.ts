@@ -1,4 +1,5 @@
 import type { Service } from "../../composition/create-service.ts";
+import { allPermissions } from "../../http/declarations/named-memberships.ts";
 import { isStored } from "../../resource/declaration/field.ts";
 import type { Value, WrittenValues } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
@@ -63,17 +64,25 @@ export async function makeUsers(
   return made;
 }
 
-/** Returns the actors: no credential, each user, two keys, and a token that acts for a user. */
-export function makeActors(users: readonly MadeUser[], { routes }: Service): readonly Actor[] {
+/**
+ * Returns the actors: no credential, each user, two keys, and a token that acts for a user. If a permission requires a
+ * confirmation, also two users with an old login.
+ */
+export function makeActors(users: readonly MadeUser[], { mounts, routes }: Service): readonly Actor[] {
   const plain = { credential: "login", scopes: null, actingId: null } as const;
   const all = users.map(({ name, id }): Actor => ({ name, userId: id, ...plain }));
   const holder = users.find(({ memberships }) => memberships.length > 0) ?? users.find(({ role }) => role === "user");
   const administrator = users.find(({ role }) => role === "admin");
   const has = (end: string): boolean => routes.some(({ path }) => path.endsWith(end));
   const keys = holder !== undefined && has("/keys") ? (["read", "write"] as const) : [];
+  const confirms = mounts.some((mount) =>
+    allPermissions(mount).some(({ problems = [] }) => problems.includes("confirmation_required")),
+  );
+  const old = confirms ? [holder, administrator].filter((user) => user !== undefined) : [];
   return [
     { name: "nobody", userId: null, credential: "none", scopes: null, actingId: null },
     ...all,
+    ...old.map(({ name, id }): Actor => ({ name: `old-login-of-${name}`, userId: id, ...plain, isOld: true })),
     ...keys.map((scope): Actor => ({
       name: `key-${scope}-of-${holder!.name}`,
       userId: holder!.id,
