@@ -18,12 +18,6 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     ["src/http/mount/reads/counting.ts estimateRows: query.where === null => false"],
   ],
   [
-    "No effect: memberships cannot be within `not`, so a condition with `not` is settled before.",
-    ['src/http/mount/reads/settling.ts evaluate: "not" in where => false'],
-  ],
-  [
-    "No effect: no membership is found for a value that is no key.",
-    [
       "src/http/mount/reads/settling.ts evaluate: !isKey(value) || lookups.get(name)?.found.has(value) !== true => lookups.get(name)?.found.has(value) !== true",
     ],
   ],
@@ -64,11 +58,8 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     ],
   ],
   [
-    "No project requires a confirmation together with rows.",
-    [
-      'src/access/permission/combining.ts decideTogether: enough === "deny" || only.length === 0 => enough === "deny"',
-      'src/access/permission/combining.ts decideTogether: enough === "deny" || only.length === 0 => only.length === 0',
-    ],
+    "No project has `anyOf` with a confirmation.",
+    ['src/access/permission/combining.ts decideTogether: enough === "deny" || only.length === 0 => enough === "deny"'],
   ],
   [
     "Every project has keys, and so a rule for scopes.",
@@ -156,11 +147,13 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       'src/http/mount/seen-by.ts showTo: decideOn(permissionOf(rule), request, null) === "allow" => true',
     ],
   ],
-  ["No project has relations that form a circle.", ["src/http/mount/seen-by.ts reach: reached.has(mount) => false"]],
   [
-    "No project has a rule for a computed field, or deprecates a field with a rule.",
+    "No effect on what is seen: `shown` leaves the field out. More columns are read.",
+    ["src/http/mount/seen-by.ts makeView: isReadable(mount.newer ?? mount, name, denied) => true"],
+  ],
+  [
+    "No project deprecates a field with a rule.",
     [
-      "src/http/mount/seen-by.ts makeView: isReadable(mount.newer ?? mount, name, denied) => true",
       "src/http/mount/seen-by.ts viewResource: Object.hasOwn(concealed, name) => false",
       "src/http/mount/seen-by.ts viewResource: Object.hasOwn(concealed, name) => true",
     ],
