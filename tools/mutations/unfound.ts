@@ -18,10 +18,6 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     ["src/http/mount/reads/counting.ts estimateRows: query.where === null => false"],
   ],
   [
-      "src/http/mount/reads/settling.ts evaluate: !isKey(value) || lookups.get(name)?.found.has(value) !== true => lookups.get(name)?.found.has(value) !== true",
-    ],
-  ],
-  [
     "No effect: the column of a nested collection is a column of the nested records, so no rule of the outer record hides it.",
     [
       'src/http/mount/seen-by.ts resolveView: relation.kind === "many" || isReadable(mount.newer ?? mount, relation.column, denied) => isReadable(mount.newer ?? mount, relation.column, denied)',
