@@ -242,6 +242,9 @@ test("checks the first rows in a long read, if an index has the first column of 
     next.read.map((each) => ({ where: each.where, after: each.after })),
     [{ where: { all: [behind, to(7)] }, after: [8, 3] }],
   );
+  const ascending = [{ column: "rank" }, { column: "id", descending: true }];
+  const above = plan({ ...list, sort: ascending, after: [6, 3] }, { ...many, at: 7, within: 100 });
+  assert.deepEqual(wheres(above), [{ all: [{ all: [everything, to(6)] }, from(7)] }]);
   // The list has fewer rows than were asked for.
   assert.deepEqual(wheres(plan(list, { ...many, within: 9 })), [ahead]);
   // Many rows share a value, or the page is not full.
@@ -256,6 +259,8 @@ test("checks the first rows in a long read, if an index has the first column of 
 test("finds up to more rows by their column in a long read, and checks all rows in order otherwise", () => {
   const few = plan({ long: true }, { ...many, matching: 300 });
   assert.deepEqual(few.asked, [300]);
+  // An index has the order of the list, so the end of the first rows is not looked for.
+  assert.deepEqual(few.places, []);
   assert.deepEqual(
     few.read.map(({ found }) => found),
     [isMember],
