@@ -133,6 +133,29 @@ test("lists a hook that throws, with its place, and goes on", async () => {
     assert.match(reason, /^its code throws TypeError: The hook is broken\. \(\/.*edges\.test\.ts:\d+\)$/);
 });
 
+test("lists each write whose hook hangs, and goes on", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const asked: string[] = [];
+  const hanging = mount(note, {
+    permission: own,
+    beforeWrite({ kind }) {
+      asked.push(kind);
+      t.mock.timers.tick(3000);
+      return new Promise(() => undefined);
+    },
+  });
+
+  const report = await proveConfig({ without, mounts: [hanging] });
+
+  const reason = "it gives no answer within 3 seconds";
+  assert.deepEqual(report.findings, []);
+  assert.deepEqual(
+    report.not_tried.map(({ path, reason: why }) => `${path}: ${why}`),
+    ["POST /notes", "PATCH /notes/{id}", "PUT /notes/{id}", "DELETE /notes/{id}"].map((path) => `${path}: ${reason}`),
+  );
+  assert.deepEqual(asked, ["create", "update", "replace", "delete"]);
+});
+
 test("creates records under new ids too", async () => {
   const page = defineResource({ name: "page", id: "uuid", fields: { body: text({ maxLength: 100 }) } });
   const broken = mount(page, {
