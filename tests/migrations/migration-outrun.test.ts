@@ -8,7 +8,7 @@ import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
 // A migration finishes although a writer is faster than the migration, and although the server vacuums the tables.
 
-const rows = 4000;
+const rows = 1000;
 const old: Collection = {
   name: "things",
   key: "integer",
