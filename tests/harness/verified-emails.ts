@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AccountsFeature, AccountsOptions } from "../../src/door/auth.ts";
-import { accounts, basicLogin, createService, sessionLogin, type Feature, type Service } from "../../src/door/index.ts";
+import {
+  accounts,
+  basicLogin,
+  createService,
+  sessionLogin,
+  type Feature,
+  type Service,
+  type ServiceOptions,
+} from "../../src/door/index.ts";
 import type { Store } from "../../src/door/stores.ts";
 import type { Mailbox } from "../../src/features/auth/mailbox/contract.ts";
 import { mailbox } from "../../src/features/auth/mailbox/feature.ts";
@@ -44,6 +52,7 @@ export async function startMailed(
   options: AccountsOptions = { registration: "verified", invitations: true },
   more: readonly Feature[] | ((people: AccountsFeature, box: Feature<Mailbox>) => readonly Feature[]) = [],
   store?: Store,
+  rest: Partial<ServiceOptions> = {},
 ): Promise<Mailed> {
   const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
   const people = accounts({ passwordCost: { memoryKiB: 8, passes: 1, lanes: 1 }, ...options });
@@ -65,6 +74,7 @@ export async function startMailed(
     trustedProxies: ["10.0.0.1"],
     observe: null,
     now: () => clock.now,
+    ...rest,
   });
   t.after(() => service.close());
   await addUser(service, people, { name: "Root", email: "root@example.com", username: "root", role: "admin" });

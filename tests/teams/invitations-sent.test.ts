@@ -176,3 +176,17 @@ test("describes the calls in the API's documentation", async (t) => {
   assert.ok("delete" in paths["/clubs/{club_id}/members/invitations/{invitation}"]);
   assert.deepEqual(Object.keys(paths["/api/invitations/accept/"]).toSorted(), ["get", "post"]);
 });
+
+test("accepts no link whose membership a hook gives a role that the sender may not give", async (t) => {
+  let promotes = false;
+  const beforeWrite = (): object => (promotes ? { values: { role: "owner" } } : {});
+  const teams = await startTeams(t, { memberships: { beforeWrite } });
+  await signUp(teams);
+  await teams.post("/memberships", { user_id: 3, project_id: 1, role: "editor" }, as(ada));
+  const token = await teams.invite({ email: "cid@example.com", project_id: 1 }, asBen);
+  promotes = true;
+
+  assert.equal((await teams.accept({ token, name: "Cid", password: word })).json.code, "invalid_link");
+  promotes = false;
+  assert.equal((await teams.accept({ token }, as("cid@example.com", word))).status, 201);
+});

@@ -13,7 +13,7 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import { DeclarationError } from "../../src/door/resources.ts";
+import { DeclarationError, shownOnce } from "../../src/door/resources.ts";
 import { secret } from "../harness/own-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
@@ -37,6 +37,10 @@ const wrong: readonly (readonly [object, RegExp])[] = [
   [
     { fields: { user_id, project_id, pin: text({ transient: true, writeOnly: true }) } },
     /the field pin is not stored, so no invitation can keep it/,
+  ],
+  [
+    { id: "text", fields: { user_id, project_id, code: shownOnce({ owner: "user_id" }) } },
+    /records that show a value once cannot be accepted/,
   ],
 ];
 
@@ -99,6 +103,24 @@ test("does not start with invitations if no feature sends mails, or if two send 
   await assert.rejects(start([]), /mount\(\/memberships\): invitations need mail, and no feature sends them; add/);
   await assert.rejects(start([sender("one"), sender("two")]), /one and two both send invitations; keep one/);
   await (await start([sender("one")])).close();
+});
+
+test("asks no feature for the calls of invitations if no mount has them, and then lets several send them", async () => {
+  let asked = 0;
+  const sender = (name: string) =>
+    defineFeature({ name, setUp: () => ({ offer: null, endpointsOfInvitations: () => (asked++, []) }) });
+  const start = async (...mounts: unknown[]) =>
+    createService({
+      store: await emptyStore(),
+      secret,
+      observe: null,
+      features: [accounts(), sender("one"), sender("two")],
+      mounts: mounts as never,
+    });
+
+  await (await start(mount(project, { permission: everyone }))).close();
+  assert.equal(asked, 0);
+  for (const wrong of [null, "mount"]) await assert.rejects(start(wrong), DeclarationError);
 });
 
 test("refuses a path of invitations that an action or an endpoint has", async () => {

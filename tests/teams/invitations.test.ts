@@ -121,8 +121,8 @@ test("answers 409 if the address has an account by then, sets nothing, and accep
 
   const refused = await teams.accept({ token, name: "Ben", password: "another pass phrase 2" });
 
-  assert.equal(refused.status, 409);
-  assert.equal(refused.json.code, "taken");
+  assert.deepEqual([refused.status, refused.json.code], [409, "taken"]);
+  assert.match(refused.json.errors[0].detail, /An account with this address exists now\./);
   assert.equal((await teams.ask("GET", "/users/3", undefined, as("Ben@Example.com", word))).json.name, "Benjamin");
   assert.equal((await teams.ask("GET", "/users/3", undefined, as(ben, "another pass phrase 2"))).status, 401);
   assert.equal((await teams.accept({ token }, asBen)).status, 201);

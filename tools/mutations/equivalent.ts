@@ -19,6 +19,15 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       'src/store/sqlite/reads/semi-joins.ts isConstant: word === "any" && "any" in where => word === "any"',
       'src/http/mount/seen-by.ts isOwnRequest: only !== null && "operator" in only => only !== null',
       'src/http/mount/writes/changing.ts creationRefusal: "change" in outcome && outcome.change >= at => outcome.change >= at',
+      'src/features/auth/invitations/accepting.ts createUser: error instanceof Problem && error.code === "taken" => error.code === "taken"',
+      'src/features/auth/invitations/accepting.ts createUser: outcome.kind === "refused" && outcome.name === "taken" => outcome.name === "taken"',
+      'src/features/auth/invitations/accepting.ts isOvertaken: outcome.kind === "refused" && (outcome.name === OVERTAKEN || outcome.name === MEMBER_ALREADY) => (outcome.name === OVERTAKEN || outcome.name === MEMBER_ALREADY)',
+      'src/features/auth/invitations/accepting.ts requireUnused: outcome.kind === "refused" && [MAIL_PROOF_USED, INVITATION_USED].includes(outcome.name) => [MAIL_PROOF_USED, INVITATION_USED].includes(outcome.name)',
+      "src/features/auth/invitations/accepting.ts create: error instanceof Problem && [400, 401, 403, 404].includes(error.status) => [400, 401, 403, 404].includes(error.status)",
+      "src/features/auth/invitations/judging.ts judgeEach: values !== null => true",
+      "src/features/auth/invitations/judging.ts readValues: error instanceof Problem && error.status < 500 => error.status < 500",
+      'src/features/auth/invitations/sending.ts write: outcome.kind === "refused" && outcome.name === "too_many" => outcome.name === "too_many"',
+      "src/http/mount/writes/creating-for.ts mayUseParents: error instanceof Problem && error.status < 500 => error.status < 500",
       'src/http/declarations/action.ts contradictions: typeof answer === "string" => false',
       'src/resource/draft.ts issuesTogether: !("hiddenField" in alone) && alone.length > 0 => alone.length > 0',
       'src/resource/record-labels.ts isLine: "multiline" in options && options.multiline === true => options.multiline === true',
@@ -44,6 +53,7 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "A member with the value undefined is the same as a missing one: JSON leaves it out, and the code reads both alike.",
     [
+      "src/features/auth/invitations/listing.ts show: Object.hasOwn(values, name) => true",
       "src/features/openapi/schemas.ts fieldSchema: label === undefined => false",
       "src/store/sql/existing/settle.ts settledAs: set === undefined => false",
       "src/store/sql/writes/refusals.ts findRefusal: broken.columns === undefined => false",
@@ -196,6 +206,66 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
   [
     "A row that is read has a value for every column: null if it has none.",
     ["src/store/sql/migrations/set-checks.ts computeNew: row[source.from] ?? null => row[source.from]"],
+  ],
+  [
+    "No transaction of an acceptance has an idempotency key, so none is replayed.",
+    [
+      'src/features/auth/invitations/accepting.ts join: outcome.kind === "written" || outcome.kind === "replayed" => outcome.kind === "written"',
+    ],
+  ],
+  [
+    "It saves reading more invitations: the answer has the first 1000.",
+    [
+      "src/features/auth/invitations/listing.ts listOpen: judged < MOST_JUDGED && listed.length < MOST_LISTED => judged < MOST_JUDGED",
+    ],
+  ],
+  [
+    "`true` has no members, so it names no columns.",
+    ["src/http/declarations/invitations.ts readColumns: isObject(invitations) => true"],
+  ],
+  [
+    "A mount with invitations has a permission for `create`.",
+    [
+      "src/http/mount/writes/creating-for.ts findCreator: mount.permissions.create ?? nobody => mount.permissions.create",
+    ],
+  ],
+  [
+    "Only a creation asks the access of the exchange, and a mount with invitations has a permission for `create`.",
+    [
+      "src/http/mount/writes/creating-for.ts makeExchangeFor: mount.permissions[action] ?? nobody => mount.permissions[action]",
+    ],
+  ],
+  [
+    "Only scopes read the method, and a sender with scopes is refused before.",
+    [
+      'src/http/mount/writes/creating-for.ts makeExchangeFor: action === "create" => false',
+      'src/http/mount/writes/creating-for.ts makeExchangeFor: action === "create" => true',
+    ],
+  ],
+  [
+    "Without a parent, the record gets a member that no condition names.",
+    ["src/http/mount/writes/creating-for.ts mayCreateEach: parentColumn === null => false"],
+  ],
+  [
+    "The same request has judged the sender's parents, or has found the group, just before.",
+    [
+      "src/http/mount/writes/creating-for.ts createFor: await requireParents(mount, exchange); => nothing",
+      'src/http/mount/writes/creating-for.ts readFor: row === null || decision === "deny" => decision === "deny"',
+    ],
+  ],
+  [
+    "A mailed proof of another form names an id that no invitation has.",
+    [
+      "src/features/auth/invitations/accepting.ts findOpenLink: isObject(proof.data) => true",
+      "src/features/auth/invitations/accepting.ts findOpenLink: isText(id) => true",
+    ],
+  ],
+  [
+    "A nested resource has both: its parent and the column of the parent.",
+    [
+      "src/features/auth/invitations/endpoints.ts typedPath: within === null || parentColumn === null => within === null",
+      "src/features/auth/invitations/endpoints.ts typedPath: within === null || parentColumn === null => parentColumn === null",
+    ],
   ],
   [
     "It saves reading more memberships: the transaction takes owners from too many groups already.",

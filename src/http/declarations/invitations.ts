@@ -18,7 +18,7 @@ export function invitationMistakes(
   resource: Resource,
   { invitations, permission }: Readonly<Record<string, unknown>>,
 ): readonly string[] {
-  if (!isInvited(invitations) || invitationsOption(invitations) !== null || !isObject(resource.fields)) return [];
+  if (!isInvited(invitations) || invitationsOption(invitations) !== null) return [];
   const columns = readColumns(resource, invitations);
   if (!("user" in columns)) return columns.map((mistake) => `invitations: ${mistake}`);
   const { fields } = resource;

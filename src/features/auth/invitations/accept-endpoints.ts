@@ -52,8 +52,7 @@ const open = { access: anyone, refusals: "reported", logsIn: true } as const;
 
 /** Returns the endpoints of a link: one shows whose invitation it is, and one accepts it. */
 export function acceptEndpoints(parts: InvitingParts, mounts: readonly Mount[]): readonly Endpoint[] {
-  const [only, ...others] = mounts;
-  const schema: BodyShape = only === undefined || others.length > 0 ? { type: "object" } : only.resource;
+  const schema: BodyShape = mounts.length === 1 ? mounts[0]!.resource : { type: "object" };
   return [
     builtInEndpoint({
       ...open,
@@ -117,7 +116,8 @@ function readToken(context: Context): string {
         detail: "There is no such parameter, or it was sent twice.",
       })),
     );
-  return parameters[0]?.[1] ?? "";
+  const [sent] = parameters;
+  return sent === undefined ? "" : sent[1];
 }
 
 async function accept(parts: InvitingParts, context: Context): Promise<Reply> {

@@ -35,11 +35,12 @@ export interface OpenLink {
  */
 export async function findOpenLink(parts: InvitingParts, context: Context, token: string): Promise<OpenLink | null> {
   const proof = await parts.purpose.find(context, { token });
-  const id = proof !== null && isObject(proof.data) ? proof.data["invitation"] : null;
-  if (proof === null || !isText(id)) return null;
-  const invitation = await findInvitation(parts.store, id, context.now);
-  const invited = invitation === null ? null : findInvitedMount(parts, invitation.memberships);
-  if (invitation === null || invited === null) return null;
+  if (proof === null) return null;
+  const id = isObject(proof.data) ? proof.data["invitation"] : null;
+  const invitation = isText(id) ? await findInvitation(parts.store, id, context.now) : null;
+  if (invitation === null) return null;
+  const invited = findInvitedMount(parts, invitation.memberships);
+  if (invited === null) return null;
   const sender = await findSender(parts, context, invited, invitation);
   return sender === null ? null : { invited, invitation, proof, sender };
 }
@@ -176,7 +177,7 @@ function refused(outcome: Unwritten, { sender: { creator } }: OpenLink): Error {
 /** Ends the request (400 `invalid_link`) if another request used the link first. */
 function requireUnused(outcome: Outcome): void {
   const isUsed = outcome.kind === "refused" && [MAIL_PROOF_USED, INVITATION_USED].includes(outcome.name);
-  if (isUsed || outcome.kind === "missing") throw problem("invalid_link");
+  if (isUsed) throw problem("invalid_link");
 }
 
 function usedUp({ proof, invitation }: OpenLink): readonly Change[] {

@@ -49,7 +49,7 @@ export function membershipEndpoints(parts: InvitingParts, mount: Mount): readonl
         responses: {
           202: { description: "The same answer for every address. A mail is on its way, if it may be sent." },
         },
-        problems: ["confirmation_required", "too_many", ...(isNested ? (["not_found"] as const) : [])],
+        problems: ["confirmation_required", "too_many"],
       },
       responses: { 202: sent },
       async handle(context: Context) {
@@ -78,7 +78,7 @@ export function membershipEndpoints(parts: InvitingParts, mount: Mount): readonl
               ],
             }),
         responses: { 200: { description: "Those whose memberships the caller may create, oldest first." } },
-        problems: ["invalid_query", ...(isNested ? (["not_found"] as const) : [])],
+        problems: ["invalid_query"],
       },
       responses: { 200: listed },
       handle: async (context: Context) =>
@@ -118,6 +118,6 @@ function groupSchema({ collection, invitations }: Mount): JSONSchema {
 /** Returns the path of a resource with the types of the ids in it, because the endpoint belongs to no mount. */
 function typedPath({ path, within, parentColumn }: Resource): string {
   if (within === null || parentColumn === null) return path;
-  const type = within.id === "integer" ? "" : within.id === "uuid" ? ":uuid" : ":text";
+  const type = within.id === "integer" ? "" : `:${within.id}`;
   return `${typedPath(within)}${path.slice(within.path.length).replace(`{${parentColumn}}`, `{${parentColumn}${type}}`)}`;
 }

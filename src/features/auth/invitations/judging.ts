@@ -33,7 +33,7 @@ const SCHEME = "invitation";
  */
 export function requirePerson(context: Context): Identity {
   const identity = context.requireIdentity();
-  if (identity.proofs === undefined || identity.scopes !== null || identity.keyId !== undefined)
+  if (identity.proofs === undefined || identity.scopes !== null)
     throw problem("permission_denied", { detail: "Only people send and accept invitations, not programs." });
   if (identity.actor !== undefined)
     throw problem("permission_denied", { detail: "A token that acts for a user sends and accepts no invitations." });
@@ -51,7 +51,7 @@ export async function findSender(
   invitation: Invitation,
 ): Promise<Sender | null> {
   const account = await parts.accounts.find(invitation.senderId);
-  if (account === null || !account.active) return null;
+  if (account?.active !== true) return null;
   if (!(await isGroup(parts, invited, invitation.group))) return null;
   const creator = findCreatorNow(invited, context, identityOf(account, SCHEME), invitation.params);
   if (creator === null || (await judge(invited, creator, invitation)) === null) return null;
@@ -100,8 +100,8 @@ export async function judgeEach(
   const read = invitations.map(({ sent }) => readValues(creator, user, sent));
   const whole = read.filter((values) => values !== null);
   const allowed = await mayCreateEach(creator, whole);
-  const created = new Set(whole.filter((_, at) => allowed[at] === true));
-  return read.map((values) => (values !== null && created.has(values) ? values : null));
+  const created: ReadonlySet<WrittenValues | null> = new Set(whole.filter((_, at) => allowed[at] === true));
+  return read.map((values) => (created.has(values) ? values : null));
 }
 
 /** Returns the values that this user would send. Returns null if the user may not send these fields. */

@@ -3,14 +3,7 @@ import type { Creator } from "../../../http/mount/writes/creating-for.ts";
 import { requireParentsOf } from "../../../http/mount/writes/creating-for.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
 import type { Key, WrittenValues } from "../../../store/store.ts";
-import {
-  endInvitation,
-  findInvitation,
-  INVITATION_USED,
-  listInvitations,
-  type Invitation,
-  type InvitationPage,
-} from "./invitations.ts";
+import { endInvitation, findInvitation, listInvitations, type Invitation, type InvitationPage } from "./invitations.ts";
 import { findCreatorNow, judge, judgeEach } from "./judging.ts";
 import { findGroups, isNestedIn, type InvitedMount, type InvitingParts } from "./parts.ts";
 
@@ -44,7 +37,7 @@ export async function listOpen(
   const { params } = context;
   const asked = readGroup(parts, context, invited);
   const creator = await requireCreatorOfAny(context, invited);
-  const group = isNestedIn(invited) ? (params[column] ?? null) : asked;
+  const group = isNestedIn(invited) ? params[column]! : asked;
   const listed: ListedInvitation[] = [];
   let after: InvitationPage["after"] = null;
   for (let judged = 0; judged < MOST_JUDGED && listed.length < MOST_LISTED; judged += CHUNK) {
@@ -53,10 +46,10 @@ export async function listOpen(
     const judgedValues = await judgeEach(invited, creator, found);
     for (const [at, invitation] of found.entries()) {
       const values = judgedValues[at]!;
-      if (values !== null) listed.push(show(invited, creator, invitation, values));
+      if (values !== null) listed.push(show(creator, invitation, values));
     }
-    after = found.at(-1) ?? null;
     if (found.length < CHUNK) break;
+    after = found.at(-1)!;
   }
   return listed.slice(0, MOST_LISTED);
 }
@@ -71,10 +64,8 @@ export async function endOpen(parts: InvitingParts, context: Context, invited: I
   if (isNestedIn(invited) && invitation.group !== params[group]) throw problem("not_found");
   if ((await judge(invited, creator, invitation)) === null) throw problem("not_found");
   const outcome = await context.write({ changes: endInvitation(invitation) });
-  if (outcome.kind === "written") return;
-  if (outcome.kind === "missing" || (outcome.kind === "refused" && outcome.name === INVITATION_USED))
-    throw problem("not_found");
-  throw new Error(`The store answered ${outcome.kind} to the end of an invitation.`);
+  // Another request has ended or accepted it first.
+  if (outcome.kind !== "written") throw problem("not_found");
 }
 
 /** Returns the caller as a creator. Ends the request (403, or 404 for the parents) if the caller may create nothing. */
@@ -112,12 +103,11 @@ function readGroup(parts: InvitingParts, context: Context, invited: InvitedMount
 }
 
 function show(
-  { user }: InvitedMount,
   { mount }: Creator,
   { id, address, senderId, expiresAt }: Invitation,
   values: WrittenValues,
 ): ListedInvitation {
-  const names = mount.shown.filter((name) => name !== user && Object.hasOwn(values, name));
+  const names = mount.shown.filter((name) => Object.hasOwn(values, name));
   const fields = Object.fromEntries(names.map((name) => [name, values[name]]));
   return { id, email: address, fields, sender: senderId, expires_at: expiresAt };
 }

@@ -2,7 +2,6 @@ import { storedOf } from "../../../http/declarations/table.ts";
 import { readFor } from "../../../http/mount/writes/creating-for.ts";
 import type { Context } from "../../../http/request/exchange.ts";
 import { findLabelField, nameOne } from "../../../resource/record-labels.ts";
-import { fold } from "../../../store/fold.ts";
 import { findOpenLink, isInvited, type OpenLink } from "./accepting.ts";
 import { senderIdentity } from "./judging.ts";
 import { findGroups, type InvitingParts } from "./parts.ts";
@@ -33,7 +32,7 @@ export async function openLink(parts: InvitingParts, context: Context, token: st
     sender: sender === null ? link.sender.account.username : storedOf(sender).name,
     group: await nameGroup(parts, context, link),
     email: link.invitation.address,
-    account: known !== null && fold(storedOf(known).email) === fold(address),
+    account: known !== null,
     yours: context.identity !== null && (await isInvited(parts, link, context.identity.id)),
   };
 }

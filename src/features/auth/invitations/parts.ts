@@ -41,7 +41,6 @@ export function findGroups(
   { service }: Pick<InvitingParts, "service">,
   { mount, group }: InvitedMount,
 ): ServedMount | null {
-  if (isNestedIn({ mount, group })) return mount.parent;
   const to = findReferencedTable(mount.resource, group);
   return (
     service()
@@ -66,9 +65,7 @@ export function groupIn(
   values: Readonly<Record<string, unknown>>,
   params: Readonly<Record<string, Key>>,
 ): Key {
-  const key = isNestedIn({ mount, group }) ? params[group] : values[group];
-  if (typeof key === "number" || typeof key === "string") return key;
-  throw new TypeError(`${mount.resource.path}: a membership of an invitation has no ${group}.`);
+  return (isNestedIn({ mount, group }) ? params[group] : values[group]) as Key;
 }
 
 /** Returns true if the path of the memberships has their group. */

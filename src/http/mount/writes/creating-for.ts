@@ -120,11 +120,10 @@ function makeBody(value: unknown): NonNullable<Exchange["body"]> {
  * nothing: it is made again when the record is created.
  */
 function checkWithout({ check }: Resource, without: string, instead: object): Resource["check"] {
-  if (check === null) return null;
   return (record) => {
     const known = Object.entries(record).filter(([name]) => !Object.hasOwn(instead, name));
     try {
-      return check({ ...Object.fromEntries(known), [without]: null });
+      return check?.({ ...Object.fromEntries(known), [without]: null }) ?? [];
     } catch {
       return [];
     }
