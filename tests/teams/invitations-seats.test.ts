@@ -302,13 +302,12 @@ test("refuses senders who may not send the user of a membership", async (t) => {
   assert.equal((await seats.ask("GET", "/mates/invitations", undefined, root)).json.length, 1);
 });
 
-test("refuses credentials without proofs of a person, and those with scopes", async (t) => {
+test("refuses credentials without proofs of a person, those with scopes, and those that act for a user", async (t) => {
   const ofAda = { id: 2, username: ada, role: "user", scheme: "visitor", expiresAt: null } as const;
   const proofs = [{ method: "pwd", at: Date.parse("2026-03-01T12:00:00Z") }] as const;
   const callers: Readonly<Record<string, Identity>> = {
     program: { ...ofAda, scopes: null },
     scoped: { ...ofAda, scopes: ["read"], proofs, level: 1 },
-    acting: { ...ofAda, scopes: null, proofs, level: 1, actor: { id: 1, username: "root" } },
     person: { ...ofAda, scopes: null, proofs, level: 1 },
   } as never;
   const visitor: Scheme = {
@@ -317,14 +316,26 @@ test("refuses credentials without proofs of a person, and those with scopes", as
     proves: "each",
     authenticate: (name: string) => (callers[name] === undefined ? rejected("unknown") : accepted(callers[name])),
   } as never;
+  const actor = { id: 1, username: "root" };
+  const agent = {
+    ...visitor,
+    name: "agent",
+    carriers: [{ in: "header", name: "X-Agent" }],
+    proves: ["pwd"],
+    authenticate: () => accepted({ ...ofAda, scopes: null, actor }),
+  } as Scheme;
   const seats = await startSeats(t, {
-    features: [defineFeature({ name: "visitors", setUp: () => ({ offer: null, schemes: [visitor] }) })],
+    features: [defineFeature({ name: "visitors", setUp: () => ({ offer: null, schemes: [visitor, agent] }) })],
   });
   const send = async (name: string) =>
     (await seats.post("/seats/invitations", { email: ben, team_id: seats.teamId }, { "x-visitor": name })).status;
 
-  for (const name of ["program", "scoped", "acting"]) assert.equal(await send(name), 403, name);
+  for (const name of ["program", "scoped"]) assert.equal(await send(name), 403, name);
   assert.equal(await send("person"), 202);
+  const body = { email: ben, team_id: seats.teamId };
+  const acting = await seats.post("/seats/invitations", body, { "x-agent": "root" });
+  assert.equal(acting.status, 403);
+  assert.match(acting.json.detail, /A token that acts for a user sends and accepts no invitations\./);
 });
 
 test("lists more invitations than one page of the database, in their order, and at most 1000", async (t) => {
