@@ -62,6 +62,21 @@ test("finds a record that is changed and cannot be read", async () => {
   assert.match(change!.curl, /^curl -s -X PATCH -H 'X-Prove-Actor: user' /);
 });
 
+test("expects no creation under a chosen id from a permission that narrows, even if it narrows to all records", async () => {
+  const filled: Permission<"body"> = {
+    name: "filled",
+    narrows: ["list", "read", "create", "replace"],
+    columns: ["body"],
+    decide: ({ identity }) =>
+      identity === null ? "deny" : { only: { column: "body", operator: "null", value: false } },
+  };
+  const permission = { list: filled, read: filled, create: filled, replace: filled };
+
+  const report = await proveConfig({ without, mounts: [mount(note, { permission })] });
+
+  assert.deepEqual(report, { findings: [], not_tried: [] });
+});
+
 test("finds the value that a computed field shows of a hidden field", async () => {
   const person = defineResource({
     name: "person",

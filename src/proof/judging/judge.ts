@@ -70,6 +70,28 @@ export function allows(permission: Permission<string>, question: Question): bool
   }
 }
 
+/** Returns true if a permission allows the caller every row, with no condition on the row. */
+export function allowsEveryRow(permission: Permission<string>, question: Question): boolean {
+  const facts = factsOf(permission);
+  const { identity, action, params, now } = question;
+  switch (facts?.kind) {
+    case undefined:
+      return permission.decide({ identity, action, params, now }) === "allow";
+    case "self":
+    case "owner":
+    case "same":
+    case "member":
+    case "shares":
+      return false;
+    case "any":
+      return facts.parts.some((part) => allowsEveryRow(part, question));
+    case "all":
+      return facts.parts.every((part) => allowsEveryRow(part, question));
+    default:
+      return allows(permission, question);
+  }
+}
+
 function isMember(
   { memberships, user, group, on, where }: MemberFacts,
   { identity, row, state, table }: Question,

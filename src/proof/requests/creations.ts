@@ -1,6 +1,7 @@
 import type { StoredRecord } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
 import { fewValues } from "../content/values.ts";
+import { allowsEveryRow } from "../judging/judge.ts";
 import { bodyFields, bodyLike } from "./bodies.ts";
 import { chooseFew, collectionPath, missingCollectionPath } from "./rows.ts";
 import {
@@ -80,7 +81,10 @@ function creationUnder(writes: Writes, row: StoredRecord): WriteRequest {
   const { world, mount, sight, rows } = writes;
   const { body, marks } = bodyLike(world, mount, row, sight, true);
   const reachesAll =
-    rows.length > 1 && rows.every((each) => isAllowed(writes, "create", each) && isAllowed(writes, "replace", each));
+    rows.length > 1 &&
+    rows.every((each) => isAllowed(writes, "create", each) && isAllowed(writes, "replace", each)) &&
+    reachesEveryRow(writes, "create") &&
+    reachesEveryRow(writes, "replace");
   return {
     ...write(writes, "replace", null, {
       method: "PUT",
@@ -92,6 +96,16 @@ function creationUnder(writes: Writes, row: StoredRecord): WriteRequest {
     path: `${collectionPath(mount, row, world.state())}/${newIds[mount.resource.id]}`,
     route: `${mount.resource.path}/{id}`,
   };
+}
+
+/** Returns true if the permission of the action allows every row, and those of `read` every row above. */
+function reachesEveryRow(writes: Writes, action: "create" | "replace" | "read", mount = writes.newer): boolean {
+  const { sight, world } = writes;
+  const permission = mount.permissions[action];
+  const table = mount.collection.name;
+  const question = { identity: sight.identity, action, params: {}, row: null, table, now: world.now };
+  if (permission === undefined || !allowsEveryRow(permission, { ...question, state: world.state() })) return false;
+  return mount.parent === null || reachesEveryRow(writes, "read", mount.parent);
 }
 
 /** Ids that no row has, by the kind of key. */
