@@ -74,7 +74,8 @@ function requireFields({ users }: AccountsParts, context: Context, { name, email
       context: { identity: null, now: context.now, requireIdentity: () => context.requireIdentity() },
     },
   );
-  if ("values" in draft) return draft.values as WrittenValues;
+  // A list of issues has a member `values` too.
+  if ("transient" in draft) return draft.values as WrittenValues;
   // There is no current record, so no field can be hidden.
   throw invalid("hiddenField" in draft ? [] : draft);
 }
