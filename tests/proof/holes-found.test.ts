@@ -26,27 +26,36 @@ const intended: Readonly<Record<string, readonly [caller: string, request: strin
   "body-ids": ["user", "POST /batch", "notes.body"],
   "computed-function": ["user", "GET /people/1", "people.salary"],
   "computed-sql": ["user", "GET /people/1", "people.salary"],
+  "conflict-detail": ["user", "POST /bookings", "bookings.purpose"],
   cookie: ["user-2", "GET /welcome", "notes.body"],
   encoded: ["user", "GET /backup", "notes.body"],
   endpoint: ["user", "GET /printed/1", "notes.body"],
   existence: ["user", "GET /cards/2", "patients.null"],
   expanded: ["nobody", "GET /books/1/whole", "authors.bank_account"],
   feed: ["user", "GET /events/9", "notes.body"],
+  "forgotten-read": ["user", "GET /notes/1", "notes.null"],
+  "forgotten-replace": ["user", "PUT /articles/2", "articles.null"],
   "forgotten-update": ["user", "PATCH /notes/1", "notes.null"],
   format: ["user", "GET /people/1", "people.salary"],
   header: ["nobody", "GET /notes", "notes.null"],
   hook: ["user", "GET /people/5", "people.salary"],
   "kept-answer": ["user-2", "GET /my-notes", "notes.body"],
+  "key-for-others": ["admin", "GET /notes", "notes.null"],
   membership: ["viewer-of-memberships", "PATCH /memberships/2", "memberships.role"],
   "older-shape": ["user", "GET /v1/people/1", "people.salary"],
+  "open-join": ["user", "POST /memberships", "memberships.null"],
   "own-tenant": ["user", "GET /notes/2", "users.tenant"],
+  prepared: ["user", "GET /exports/export-2", "notes.body"],
   purge: ["user", "POST /notes/purge", "notes.null"],
   query: ["user", "GET /printed-notes?owner_id=3", "notes.body"],
   "role-header": ["nobody", "GET /users", "users.null"],
 };
 
 /** The fields of further findings, which follow from the same hole. */
-const furtherFields: Readonly<Record<string, readonly string[]>> = { header: ["users.null"] };
+const furtherFields: Readonly<Record<string, readonly string[]>> = {
+  header: ["users.null"],
+  "key-for-others": ["users.null", "passes.null"],
+};
 
 for (const [name, expected] of Object.entries(intended))
   test(`finds the hole ${name}, and nothing in its twin`, async () => {

@@ -41,6 +41,12 @@ export const leaksOfCode: Readonly<Record<string, (ask: Ask) => Promise<boolean>
     const { id } = await noteOfAda(ask);
     return (await ask(BEN, "POST", "/batch", { ids: [id], title: "a batch" })).text.includes(SECRET);
   },
+  async "conflict-detail"(ask) {
+    const room = await ask(ADA, "POST", "/rooms", { title: "Hall" });
+    const booking = { room_id: room.id, day: "2026-05-01" };
+    await ask(ADA, "POST", "/bookings", { ...booking, purpose: SECRET });
+    return (await ask(BEN, "POST", "/bookings", { ...booking, purpose: "tea" })).text.includes(SECRET);
+  },
   async cookie(ask) {
     await noteOfAda(ask);
     return decodeURIComponent((await ask(BEN, "GET", "/welcome")).headers.get("set-cookie")!).includes(SECRET);
@@ -58,10 +64,34 @@ export const leaksOfCode: Readonly<Record<string, (ask: Ask) => Promise<boolean>
     await ask(ADA, "PATCH", `/notes/${id}`, { body: `${SECRET} again` });
     return (await ask(BEN, "GET", "/events")).text.includes(SECRET);
   },
+  async "forgotten-read"(ask) {
+    const { id } = await noteOfAda(ask);
+    return (await ask(BEN, "GET", `/notes/${id}`)).text.includes(SECRET);
+  },
+  async "forgotten-replace"(ask) {
+    const { id } = await ask(ADA, "POST", "/articles", { body: SECRET });
+    return (await ask(BEN, "PUT", `/articles/${id}`, { body: "by Ben", owner_id: ADA })).status === 200;
+  },
   async "kept-answer"(ask) {
     await noteOfAda(ask);
     await ask(ADA, "GET", "/my-notes");
     return (await ask(BEN, "GET", "/my-notes")).text.includes(SECRET);
+  },
+  async "key-for-others"(ask) {
+    const { id } = await noteOfAda(ask);
+    const issued = await ask(BEN, "POST", "/passes/issue", { user_id: ADA });
+    const { pass } = JSON.parse(issued.text) as { readonly pass: string };
+    return (await ask(null, "GET", `/notes/${id}`, undefined, { "x-pass": pass })).text.includes(SECRET);
+  },
+  async "open-join"(ask) {
+    const { id } = await ask(ADA, "POST", "/clubs", { title: "of Ada" });
+    await ask(BEN, "POST", "/memberships", { user_id: BEN, club_id: id, role: "owner" });
+    return (await ask(BEN, "PATCH", `/clubs/${id}`, { title: "of Ben" })).status === 200;
+  },
+  async prepared(ask) {
+    await noteOfAda(ask);
+    const { name } = JSON.parse((await ask(ADA, "POST", "/exports")).text) as { readonly name: string };
+    return (await ask(BEN, "GET", `/exports/${name}`)).text.includes(SECRET);
   },
   async purge(ask) {
     const { id } = await noteOfAda(ask);

@@ -1,6 +1,6 @@
 import type { StoredRecord } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
-import { fewValues } from "../content/values.ts";
+import { fewValues, markOf } from "../content/values.ts";
 import { allowsEveryRow } from "../judging/judge.ts";
 import { bodyFields, bodyLike } from "./bodies.ts";
 import { chooseFew, collectionPath, missingCollectionPath } from "./rows.ts";
@@ -37,7 +37,46 @@ export function* creations(writes: Writes): Generator<WriteRequest> {
     if (mount.arrays && may[0] !== undefined)
       yield write(writes, "create", null, { ...sent, body: [bodyLike(world, mount, may[0], sight, true).body, body] });
   }
+  yield* nearCopies(writes);
   yield* forbiddenCreations(writes, templates[0]);
+}
+
+/** The hidden rows that a creation comes near to. */
+const NEAR_ROWS = 2;
+
+/**
+ * Returns creations by the actor with the dates, numbers and references of a hidden row, and with its texts: a hook that
+ * compares rows then refuses them, and may say why.
+ */
+function* nearCopies(writes: Writes): Generator<WriteRequest> {
+  const { world, mount, newer, sight, rows, actor } = writes;
+  const hidden = rows.filter((row) => !sight.mayRead(newer, row));
+  for (const row of chooseFew(hidden, NEAR_ROWS)) {
+    const { body, marks } = bodyLike(world, mount, row, sight, true);
+    const near = bodyFields(mount).filter(({ name, from }) => name in body && sight.mayReadField(newer, from, row));
+    const own = near
+      .filter(({ field }) => isUserReference(field.kind.references?.resource))
+      .map(({ name }) => [name, actor.userId]);
+    const isText = ({ field }: (typeof near)[number]): boolean => field.kind.column.type === "text";
+    for (const copied of [near.filter((each) => !isText(each)), near.filter(isText)])
+      if (copied.length > 0)
+        yield write(writes, "create", null, {
+          method: "POST",
+          path: collectionPath(mount, row, world.state()),
+          fields: namesIn(mount, body),
+          marks: new Map([...marks, ...copied.flatMap(({ from }) => marksOf(row, from))]),
+          body: {
+            ...body,
+            ...Object.fromEntries(copied.map(({ name, from }) => [name, row[from]])),
+            ...(actor.userId === null ? {} : Object.fromEntries(own)),
+          },
+        });
+  }
+}
+
+function marksOf(row: StoredRecord, column: string): readonly (readonly [string, string])[] {
+  const mark = markOf(row[column]);
+  return mark === null ? [] : [[mark, column]];
 }
 
 /** Returns the body with each reference to a user set to the actor, and with each word of the other fields. */

@@ -3,6 +3,7 @@ import { isStored, isWritable } from "../../resource/declaration/field.ts";
 import type { StoredRecord, Value } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
 import { fewValues } from "../content/values.ts";
+import { findForgotten } from "../judging/forgotten.ts";
 import type { World } from "../world/world.ts";
 import { bodyFields, bodyLike, smallChange } from "./bodies.ts";
 import { creations } from "./creations.ts";
@@ -45,6 +46,7 @@ function chooseRows(
     ...may.slice(0, 1),
     ...may.filter((row) => isOf(newer, row, actor)).slice(0, 1),
     ...may.filter((row) => !sight.mayReadUnlimited(newer, row)).slice(0, 1),
+    ...may.filter((row) => findForgotten(sight, action, newer, row) !== null).slice(0, 1),
     ...read.slice(0, 1),
     ...chooseFew(hidden, 2),
   ].filter((row, at, all) => all.indexOf(row) === at);

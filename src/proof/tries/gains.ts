@@ -1,8 +1,9 @@
 import { collectFacts } from "../../access/permission/facts.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
+import type { StoredRecord } from "../../store/store.ts";
 import type { ProveRequest } from "../asking/request.ts";
 import type { RowChange, State } from "../content/state.ts";
-import { findRow } from "../content/state.ts";
+import { applyChanges, findRow } from "../content/state.ts";
 import { findGains, type Right } from "../judging/rights.ts";
 import { rowPath } from "../requests/rows.ts";
 import { collectPermissions } from "../world/plan.ts";
@@ -19,17 +20,24 @@ export async function reportGains(
   const { world, findings } = trial;
   const deciding = decidingTables(world);
   const decisive = changes.filter(({ collection }) => deciding.has(collection.name));
-  if (decisive.length === 0 || request.actor.userId === null || isOpenJoin(world, decisive)) return;
-  const gains = findGains(
-    world.mounts,
-    world.state(),
-    state,
-    world.sightOf(request.actor),
-    world.sightOf(request.actor, state),
-  ).filter(
-    ({ mount, id }) => !decisive.some((each) => each.collection.name === mount.collection.name && each.id === id),
+  if (decisive.length === 0 || request.actor.userId === null) return;
+  const gainedIn = (later: State): readonly Right[] =>
+    findGains(
+      world.mounts,
+      world.state(),
+      later,
+      world.sightOf(request.actor),
+      world.sightOf(request.actor, later),
+    ).filter(
+      ({ mount, id }) => !decisive.some((each) => each.collection.name === mount.collection.name && each.id === id),
+    );
+  const gains = gainedIn(state);
+  const declared =
+    gains.length > 0 && isOpenJoin(world, decisive) ? gainedIn(joinedByDefault(world, decisive, state)) : [];
+  const gain = gains.find(
+    ({ action, mount, id }) =>
+      !declared.some((each) => each.action === action && each.mount === mount && each.id === id),
   );
-  const [gain] = gains;
   if (gain === undefined) return;
   const { collection } = decisive[0]!;
   const changed = world.mounts.find((mount) => mount.collection.name === collection.name);
@@ -63,6 +71,26 @@ function decidingTables(world: World): ReadonlySet<string> {
   );
   const memberships = [...custom, ...facts.flatMap((each) => ("memberships" in each ? [each.memberships] : []))];
   return new Set([world.usersTable, "accounts", ...memberships.map((resource) => buildTableName(resource))]);
+}
+
+/** Returns the state in which new memberships have the default words of fields that decide about rights. */
+function joinedByDefault({ mounts, structure }: World, decisive: readonly RowChange[], state: State): State {
+  return applyChanges(
+    state,
+    decisive.map((change) => {
+      const { collection, after } = change;
+      const fields = mounts.find((each) => each.collection.name === collection.name)?.resource.fields ?? {};
+      const defaults = Object.entries(fields).flatMap(([name, { options }]) =>
+        structure.get(collection.name)?.has(name) === true &&
+        ["string", "number", "boolean"].includes(typeof options.default)
+          ? [[name, options.default] as const]
+          : [],
+      );
+      return after === null
+        ? change
+        : { ...change, after: { ...after, ...Object.fromEntries(defaults) } as StoredRecord };
+    }),
+  );
 }
 
 /** Returns true if the change is a new membership, and the declaration says that anyone may join. */

@@ -1,6 +1,7 @@
 import type { ServedMount } from "../../http/declarations/mount.ts";
 import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
+import { findForgotten } from "../judging/forgotten.ts";
 import { drawQueries, fillWithRows } from "../requests/endpoint-paths.ts";
 import { drawReads } from "../requests/reads.ts";
 import { rowsOf } from "../requests/rows.ts";
@@ -26,6 +27,7 @@ export async function tryReads(trial: Trial, actor: Actor): Promise<readonly Ans
     reportRefusal(trial, request, answer);
     reportHiddenRelation(trial, request, answer);
     await reportExistence(trial, request, answer);
+    reportForgotten(trial, request, answer);
     if (request.headers?.["Prefer"] !== undefined && request.lists !== undefined)
       reportCount(trial, request, answer, request.lists);
     if (request.isCompared === true) answered.push({ request, answer });
@@ -83,6 +85,21 @@ function reportCount({ world, findings }: Trial, request: ProveRequest, answer: 
     resource: nameOf(mount),
     field: null,
     sentence: `${describeActor(request)} learns from X-Total-Count that there are ${total} ${nameOf(mount)}, and may list ${allowed}.`,
+  });
+}
+
+/** Reports a record that its own path shows, although the same permission of the project hides it in lists. */
+function reportForgotten({ world, findings }: Trial, request: ProveRequest, { status }: ProveAnswer): void {
+  const { whole } = request;
+  if (whole === undefined || whole.row === null || status !== 200) return;
+  const mount = whole.mount.newer ?? whole.mount;
+  const sight = world.sightOf(request.actor);
+  if (sight.isOwn(mount, whole.row) || findForgotten(sight, "read", mount, whole.row) === null) return;
+  findings.add({
+    requests: [request],
+    resource: nameOf(mount),
+    field: null,
+    sentence: `${describeActor(request)} reads ${nameOf(mount)} ${String(whole.row["id"])} at its path, and the same permission denies list.`,
   });
 }
 

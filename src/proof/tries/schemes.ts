@@ -50,7 +50,8 @@ function isOfProject(scheme: Scheme): boolean {
   return !isBuiltInScheme(scheme) && !scheme.name.startsWith("prove-");
 }
 
-function pathOf(world: World, mount: ServedMount): string {
+/** Returns the path of a collection of the mount. */
+export function pathOf(world: World, mount: ServedMount): string {
   const [row] = rowsOf(world.state(), mount);
   return row === undefined ? mount.resource.path : collectionPath(mount, row, world.state());
 }
@@ -66,7 +67,8 @@ function guessesOf(world: World): readonly string[] {
   ]);
 }
 
-function carry(carrier: Carrier, guess: string, request: ProveRequest): ProveRequest {
+/** Returns the request with a credential. */
+export function carry(carrier: Carrier, guess: string, request: ProveRequest): ProveRequest {
   switch (carrier.in) {
     case "authorization":
       return { ...request, headers: { Authorization: `${carrier.scheme} ${guess}` } };

@@ -3,6 +3,7 @@ import type { StoredRecord } from "../../store/store.ts";
 import type { Actor } from "../content/actors.ts";
 import type { Cell } from "../content/marks.ts";
 import { applyChanges, findRow, type RowChange, type State } from "../content/state.ts";
+import { findForgotten } from "../judging/forgotten.ts";
 import type { WriteRequest } from "../requests/write-request.ts";
 import { drawWrites } from "../requests/writes.ts";
 import { reportCopies } from "./copies.ts";
@@ -38,7 +39,8 @@ export async function tryWrites(trial: Trial, actor: Actor, mount: ServedMount):
     const marks = sentMarks(request, changes);
     for (const [mark, cell] of marks) {
       const row = findRow(state, cell.mount.collection.name, cell.id);
-      if (row !== null) trial.stored.set(mark, { cell, row, request });
+      // A copied value stays in the row that it was copied from.
+      if (row !== null && !trial.world.marks.has(mark)) trial.stored.set(mark, { cell, row, request });
     }
     reportSeen(trial, request, answer, { state, marks });
     reportOracle(trial, request, answer.status);
@@ -135,6 +137,12 @@ function findDenial(
   const action = is === null ? "delete" : request.action === "replace" ? "replace" : "update";
   if (!before.may(action, mount, was) || !before.mayWriteWithin(mount, was))
     return { field: null, sentence: `${verb} ${plural} ${id}, which the permission of ${action} denies` };
+  const forgotten = findForgotten(before, action, mount, was);
+  if (forgotten !== null)
+    return {
+      field: null,
+      sentence: `${verb} ${plural} ${id} by ${action}, and the same permission denies ${forgotten}`,
+    };
   if (is === null) return null;
   if (!before.may(action, mount, is) && !after.may(action, mount, is))
     return { field: null, sentence: `moves ${plural} ${id} to where the permission of ${action} denies it` };
