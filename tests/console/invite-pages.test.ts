@@ -192,6 +192,20 @@ test("fills in the group of a new record that is made from the page of the group
   assert.deepEqual(linksOf(await api.get("/projects/1", ben), "New task"), []);
 });
 
+test("says that a caller belongs to a group, without a column in the permission", async (t) => {
+  const { api, ada, ben } = await start(t);
+  await api.json("POST", "/tasks", { title: "Dust", project_id: 1 }, ada);
+  const may = async (path: string, as: Readonly<Record<string, string>>) =>
+    /<dt>You may<\/dt><dd>(.*?)<\/dd>/.exec(mainOf(await api.get(path, as)))?.[1];
+
+  assert.equal(
+    await may("/projects/1", ada),
+    "read it, because you belong to it, and change it, because you are its owner.",
+  );
+  assert.equal(await may("/projects/1", ben), "read it, because you belong to it.");
+  assert.equal(await may("/tasks/1", ben), "read it, because it is of a group of yours.");
+});
+
 test("takes only names of references in the address of a form", async (t) => {
   const { api, ada } = await start(t);
 

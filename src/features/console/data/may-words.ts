@@ -9,12 +9,12 @@ const verbs = { read: "read", update: "change", replace: "change", delete: "dele
 
 /** Says what the caller may do with the record, and why if the declaration says it. */
 export function drawMay({ site, view, offers }: Drawing, { path }: Resource): Markup {
-  const permissions = site.facts().mounts.find(({ resource }) => resource.path === path)?.permissions;
+  const mount = site.facts().mounts.find(({ resource }) => resource.path === path);
   const byReason = new Map<string | null, Set<string>>();
   for (const [action, verb] of Object.entries(verbs) as [keyof typeof verbs, string][]) {
     if (!offers.some((offer) => offer.action === action && offer.name === null)) continue;
-    const permission = permissions?.[action];
-    const reason = permission === undefined ? null : describeReason(permission, view.identity);
+    const permission = mount?.permissions[action];
+    const reason = permission === undefined ? null : describeReason(permission, mount!.collection.name, view.identity);
     byReason.set(reason, (byReason.get(reason) ?? new Set()).add(verb));
   }
   const parts = [...byReason].map(([reason, words]) => {

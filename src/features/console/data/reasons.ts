@@ -2,15 +2,16 @@ import { factsOf, type MemberFacts } from "../../../access/permission/facts.ts";
 import type { Permission } from "../../../access/permission/permission.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { formatTitle } from "../../../resource/record-labels.ts";
+import { findGroupColumn } from "../../../resource/tables/references.ts";
 
 type SomePermission = Permission<string>;
 
 /**
  * Says why a permission allows a caller what it asks about: "you are its owner". Returns null if several reasons are
- * possible, or if only the code of the permission knows.
+ * possible, or if only the code of the permission knows. `table` is the table of the record.
  */
-export function describeReason(permission: SomePermission, identity: Identity | null): string | null {
-  const reasons = collectReasons(permission, identity);
+export function describeReason(permission: SomePermission, table: string, identity: Identity | null): string | null {
+  const reasons = collectReasons(permission, table, identity);
   return reasons.length === 1 ? reasons[0]! : null;
 }
 
@@ -20,7 +21,11 @@ export function describeCondition({ description }: SomePermission): string | nul
 }
 
 /** Returns the possible reasons. Null is a reason without words. */
-function collectReasons(permission: SomePermission, identity: Identity | null): readonly (string | null)[] {
+function collectReasons(
+  permission: SomePermission,
+  table: string,
+  identity: Identity | null,
+): readonly (string | null)[] {
   const facts = factsOf(permission);
   switch (facts?.kind) {
     case undefined:
@@ -40,11 +45,11 @@ function collectReasons(permission: SomePermission, identity: Identity | null): 
     case "owner":
       return ["it is yours"];
     case "member":
-      return [describeMember(facts)];
+      return [describeMember(facts, table)];
     case "shares":
       return ["you share a group"];
     case "any": {
-      const all = facts.parts.flatMap((part) => collectReasons(part, identity));
+      const all = facts.parts.flatMap((part) => collectReasons(part, table, identity));
       // A role allows every record, so no other reason matters.
       const ofRole = all.find((each) => each?.startsWith("you are a") === true);
       return ofRole === undefined ? [...new Set(all)] : [ofRole];
@@ -54,11 +59,12 @@ function collectReasons(permission: SomePermission, identity: Identity | null): 
   }
 }
 
-function describeMember({ on, where }: MemberFacts): string {
+function describeMember({ memberships, group, on, where }: MemberFacts, table: string): string {
+  const isGroup = (on ?? findGroupColumn(memberships, group, table)) === "id";
   const [one] = where;
   const role = where.length === 1 && one!.values.length === 1 ? one!.values[0] : undefined;
-  if (typeof role !== "string") return on === "id" ? "you belong to it" : "it is of a group of yours";
-  return on === "id" ? `you are its ${inWords(role)}` : `you are ${inWords(role)} of its group`;
+  if (typeof role !== "string") return isGroup ? "you belong to it" : "it is of a group of yours";
+  return isGroup ? `you are its ${inWords(role)}` : `you are ${inWords(role)} of its group`;
 }
 
 function inWords(name: string): string {
