@@ -63,6 +63,10 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
       "src/http/request/permitting.ts scopesLet: identity === null || identity.scopes === null || scopesAllow === null => identity === null || identity.scopes === null",
     ],
   ],
+  [
+    "A conflict (409) is not listed, because rules of the data may refuse an allowed change: here, in a group without an owner.",
+    ["src/http/mount/writes/owners.ts isOwner: isSame(collection, name, record[name], value) => true"],
+  ],
   ["No project has lists of references.", ['src/store/sql/where.ts compileWhere: "link" in where => false']],
   [
     "No project lets a caller change records of a kind that its permissions of reading deny.",
