@@ -18,12 +18,14 @@ const fromSource = path.join(import.meta.dirname, "../harness/from-source.ts");
 
 /** The finding that each hole is made for: its caller, its request, and the field. A field of null is the whole row. */
 const intended: Readonly<Record<string, readonly [caller: string, request: string, field: string]>> = {
+  "action-list": ["user", "POST /notes/compare", "notes.body"],
   "action-rule": ["user", "POST /claims/3/amend", "claims.amount"],
   action: ["user", "GET /notes/digest", "notes.body"],
   archive: ["user", "POST /articles/2/archive", "articles.archived"],
   assigned: ["user", "GET /notes/4", "users.tenant"],
   "below-user": ["user", "PUT /users/2/titles", "notes.title"],
   "body-ids": ["user", "POST /batch", "notes.body"],
+  "bulk-changes": ["user", "PATCH /renamed-articles", "articles.title"],
   "computed-function": ["user", "GET /people/1", "people.salary"],
   "computed-sql": ["user", "GET /people/1", "people.salary"],
   "conflict-detail": ["user", "POST /bookings", "bookings.purpose"],
@@ -38,6 +40,7 @@ const intended: Readonly<Record<string, readonly [caller: string, request: strin
   "forgotten-update": ["user", "PATCH /notes/1", "notes.null"],
   format: ["user", "GET /people/1", "people.salary"],
   header: ["nobody", "GET /notes", "notes.null"],
+  "header-user": ["nobody", "GET /widget", "notes.body"],
   hook: ["user", "GET /people/5", "people.salary"],
   "kept-answer": ["user-2", "GET /my-notes", "notes.body"],
   "key-for-others": ["admin", "GET /notes", "notes.null"],

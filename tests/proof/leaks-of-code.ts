@@ -18,6 +18,10 @@ const noteOfAda = (ask: Ask): Promise<Answer> => ask(ADA, "POST", "/notes", { bo
 
 /** Each hole, with requests that return true if it leaks. */
 export const leaksOfCode: Readonly<Record<string, (ask: Ask) => Promise<boolean>>> = {
+  async "action-list"(ask) {
+    const { id } = await noteOfAda(ask);
+    return (await ask(BEN, "POST", "/notes/compare", { ids: [id] })).text.includes(SECRET);
+  },
   async "action-rule"(ask) {
     const { id } = await ask(BEN, "POST", "/claims", { reason: "a lamp" });
     return (await ask(BEN, "POST", `/claims/${id}/amend`, { reason: "a lamp", amount: 5000 })).text.includes("5000");
@@ -40,6 +44,11 @@ export const leaksOfCode: Readonly<Record<string, (ask: Ask) => Promise<boolean>
   async "body-ids"(ask) {
     const { id } = await noteOfAda(ask);
     return (await ask(BEN, "POST", "/batch", { ids: [id], title: "a batch" })).text.includes(SECRET);
+  },
+  async "bulk-changes"(ask) {
+    const { id } = await ask(ADA, "POST", "/articles", { title: "of Ada" });
+    await ask(BEN, "PATCH", "/renamed-articles", { changes: [{ id, title: "of Ben" }] });
+    return (await ask(ADA, "GET", `/articles/${id}`)).text.includes("of Ben");
   },
   async "conflict-detail"(ask) {
     const room = await ask(ADA, "POST", "/rooms", { title: "Hall" });
@@ -71,6 +80,10 @@ export const leaksOfCode: Readonly<Record<string, (ask: Ask) => Promise<boolean>
   async "forgotten-replace"(ask) {
     const { id } = await ask(ADA, "POST", "/articles", { body: SECRET });
     return (await ask(BEN, "PUT", `/articles/${id}`, { body: "by Ben", owner_id: ADA })).status === 200;
+  },
+  async "header-user"(ask) {
+    await noteOfAda(ask);
+    return (await ask(BEN, "GET", "/widget", undefined, { "x-user-id": String(ADA) })).text.includes(SECRET);
   },
   async "kept-answer"(ask) {
     await noteOfAda(ask);

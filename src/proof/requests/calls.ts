@@ -1,11 +1,13 @@
 import type { ServedAction } from "../../http/declarations/action.ts";
 import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";
 import type { ServedMount } from "../../http/declarations/mount.ts";
+import type { Field } from "../../resource/declaration/field.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { ProveRequest } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
 import type { World } from "../world/world.ts";
 import { drawQueries, fillWithRows } from "./endpoint-paths.ts";
+import { namedIds } from "./naming.ts";
 import { chooseFew, collectionPath, rowPath, rowsOf } from "./rows.ts";
 import { schemaBodies } from "./schema-bodies.ts";
 
@@ -42,7 +44,7 @@ export function* drawActions(world: World, actor: Actor, mount: ServedMount): Ge
   for (const action of mount.actions) {
     if (action.method === "GET") continue;
     const { name, on, reveals } = action;
-    const bodies = actionBodies(world, action);
+    const bodies = actionBodies(world, action, mount.resource.path);
     for (const row of on === "record" ? chosen : chosen.slice(0, 1))
       for (const body of bodies)
         yield {
@@ -59,26 +61,36 @@ export function* drawActions(world: World, actor: Actor, mount: ServedMount): Ge
 }
 
 /** Returns the bodies of an action: one for each record that a reference in it may name. */
-function actionBodies(world: World, { body }: ServedAction): readonly (Readonly<Record<string, unknown>> | null)[] {
+function actionBodies(
+  world: World,
+  { body }: ServedAction,
+  path: string,
+): readonly (Readonly<Record<string, unknown>> | null)[] {
   const fields = Object.entries(body.fields);
   if (fields.length === 0) return [null];
   const drawn = Object.fromEntries(fields.map(([name, field]) => [name, world.values.draw(field, 0)?.value]));
-  const references = fields.filter(
-    ([name, field]) => field.kind.references !== undefined || namedMount(world, name) !== null,
-  );
-  const [reference] = references;
-  if (reference === undefined) return [drawn];
-  const [name, field] = reference;
-  const table = field.kind.references?.resource.replaceAll("-", "_") ?? namedMount(world, name)!.collection.name;
-  const ids = [...(world.state().get(table)?.keys() ?? [])];
-  return (ids.length <= 4 ? ids : [ids[0], ids[1], ids[Math.floor(ids.length / 2)], ids.at(-1)]).map((id) => ({
-    ...drawn,
-    [name]: id,
-  }));
+  const named = fields.flatMap(([name, field]) => {
+    const ids = idsFor(world, path, name, field);
+    return ids.length === 0 ? [] : [[name, ids] as const];
+  });
+  const [first, ...others] = named;
+  if (first === undefined) return [drawn];
+  const whole = { ...drawn, ...Object.fromEntries(others.map(([name, [id]]) => [name, id])) };
+  const [name, ids] = first;
+  return ids.map((id) => ({ ...whole, [name]: id }));
 }
 
-function namedMount({ mounts }: World, name: string): ServedMount | null {
-  return mounts.find(({ resource }) => name === `${resource.name}_id`) ?? null;
+/** Returns the values of a member that names records: by its reference, or by its name. A list has one of them. */
+function idsFor(world: World, path: string, name: string, { kind }: Field): readonly unknown[] {
+  const table = kind.references?.resource.replaceAll("-", "_");
+  if (table !== undefined) {
+    const ids = [...(world.state().get(table)?.keys() ?? [])];
+    return ids.length <= 4 ? ids : [ids[0], ids[1], ids[Math.floor(ids.length / 2)], ids.at(-1)];
+  }
+  const { type, items } = kind.schema as { readonly type?: unknown; readonly items?: { readonly type?: unknown } };
+  const wanted = type === "array" ? items?.type : type;
+  const ids = namedIds(world, name, path).filter((id) => wanted === (typeof id === "number" ? "integer" : "string"));
+  return type === "array" ? ids.map((id) => [id]) : ids;
 }
 
 /** Returns the requests to the endpoints of the project that may change something. */

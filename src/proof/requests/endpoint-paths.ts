@@ -64,6 +64,33 @@ const demands = [
   ["view", "admin"],
 ] as const;
 
+/** Returns header fields that name a user, as code may take them from a proxy: for two users. */
+export function drawHeaders(world: World): readonly Readonly<Record<string, string>>[] {
+  const accounts = [...(world.state().get("accounts")?.values() ?? [])];
+  return [accounts[0], accounts.at(-1)].flatMap((account) => {
+    if (account === undefined) return [];
+    const [id, username] = [String(account["id"]), String(account["username"])];
+    const user = world
+      .state()
+      .get(world.usersTable)
+      ?.get(account["id"] as number);
+    const fields = world.identityFields.map(
+      (name) => [`X-${name.replaceAll("_", "-")}`, String(user?.[name])] as const,
+    );
+    return [
+      {
+        ...Object.fromEntries(
+          ["X-User-Id", "X-User", "X-Owner-Id", "X-Account-Id", "X-On-Behalf-Of"].map((name) => [name, id]),
+        ),
+        "X-Username": username,
+        "X-Email": String(user?.["email"]),
+        "X-Role": "admin",
+        ...Object.fromEntries(fields),
+      },
+    ];
+  });
+}
+
 /** Returns the parameters that name a row: its id, and what it refers to. */
 function parametersOf(world: World, { resource }: ServedMount, row: StoredRecord): ReadonlyMap<string, string> {
   const { name, plural, fields } = resource;

@@ -2,7 +2,7 @@ import type { ServedMount } from "../../http/declarations/mount.ts";
 import type { ProveAnswer, ProveRequest } from "../asking/request.ts";
 import type { Actor } from "../content/actors.ts";
 import { findForgotten } from "../judging/forgotten.ts";
-import { drawQueries, fillWithRows } from "../requests/endpoint-paths.ts";
+import { drawHeaders, drawQueries, fillWithRows } from "../requests/endpoint-paths.ts";
 import { drawReads } from "../requests/reads.ts";
 import { rowsOf } from "../requests/rows.ts";
 import type { World } from "../world/world.ts";
@@ -53,6 +53,8 @@ function* endpointReads(world: World, actor: Actor): Generator<ProveRequest> {
     const paths = fillWithRows(world, path);
     for (const { path: filled, named } of paths)
       yield { ...base, path: filled, named, isCompared: reveals.length === 0 };
+    if (paths[0] !== undefined)
+      for (const headers of drawHeaders(world)) yield { ...base, path: paths[0].path, headers, isGuessed: true };
     if (paths[0] === undefined || !["read", "secret"].includes(query)) continue;
     for (const each of drawQueries(world, path)) yield { ...base, path: `${paths[0].path}?${each}`, isGuessed: true };
   }

@@ -1,0 +1,3 @@
+import { make } from "../project.ts";
+
+export default make({ isLeaky: false });
