@@ -1,8 +1,11 @@
 // Decides which command runs a test file, by its name and by what it imports. So no list has to be maintained by hand.
 
-/** A test that changes the whole process, or measures it, needs a separate process. Mocked timers end with their test. */
+/**
+ * A test that changes the whole process, or measures it, needs a separate process. Mocked timers end with their test. A
+ * suite (`describe`) starts before the hooks of its file, if another file has already begun.
+ */
 const wantsProcess =
-  /\bprocess\.(?:chdir|exit|on|once|cpuUsage|memoryUsage|threadCpuUsage)\(|\bprocess\.env\[.*?\] = |\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece|second-copy)\.ts"|\bmock\.method\b|\bglobalThis\.\w+ = /;
+  /\bprocess\.(?:chdir|exit|on|once|cpuUsage|memoryUsage|threadCpuUsage)\(|\bprocess\.env\[.*?\] = |\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece|second-copy)\.ts"|\bmock\.method\b|\bdescribe\(|\bglobalThis\.\w+ = /;
 
 const measures = /\/(?:array-pieces|busiest-piece|least-cpu|slowness)\.ts"|"playwright-core"|\bthreadCpuUsage\b/;
 
