@@ -71,7 +71,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tests-"));
 try {
   process.env["TESTED_BUILD"] ??= build();
   process.env["TESTED_CLUSTER"] = path.join(folder, "cluster");
-  let failed = await runFiles(writeGroups(files), processes);
+  let failed = await runFiles([...alone(files), ...together(files)], processes);
   const measuring =
     values.again && !wasStopped ? failed.filter((file) => measuresTime(readFileSync(file, "utf8"))) : [];
   if (measuring.length > 0) {
@@ -150,19 +150,21 @@ function isAlone(file: string): boolean {
   return runsAlone(readFileSync(file, "utf8"));
 }
 
+/** Returns the files that need a separate process. They take longest, so they come first. */
+function alone(all: readonly string[]): string[] {
+  return all.filter(isAlone).map((file) => path.resolve(file));
+}
+
 /** Writes one file for each group, which loads the test files of the group. Returns the paths of these files. */
-function writeGroups(all: readonly string[]): string[] {
+function together(all: readonly string[]): string[] {
   const shared = all.filter((file) => !isAlone(file));
-  const count = Math.min(groups, shared.length);
-  const divided = Array.from({ length: count }, (_, group) => shared.filter((_member, at) => at % count === group));
-  // The files that need a separate process take longest, so they come first.
-  return [...all.filter(isAlone).map((file) => [file]), ...divided].map((members, at) => {
-    const file = path.join(folder, `${at}.test.mjs`);
-    const paths = members.map((member) => path.resolve(member));
-    fileGroups.set(file, paths);
+  return Array.from({ length: Math.min(groups, shared.length) }, (_, group) => {
+    const members = shared.filter((_member, at) => at % groups === group).map((member) => path.resolve(member));
+    const file = path.join(folder, `${group}.test.mjs`);
+    fileGroups.set(file, members);
     writeFileSync(
       file,
-      [...first, ...paths].map((each) => `import ${JSON.stringify(pathToFileURL(each))};\n`).join(""),
+      [...first, ...members].map((each) => `import ${JSON.stringify(pathToFileURL(each))};\n`).join(""),
     );
     return file;
   });
