@@ -151,10 +151,13 @@ test("sends no notice to an address that its user chose and never proved, and on
   const [, token] = /token=(\S+)/.exec(text) ?? [];
   assert.equal((await api.post("/api/password/reset/confirm/", { token, password: "amber lantern 43" })).status, 204);
   // One write queues both mails, so they may be sent in either order.
-  assert.deepEqual(listSubjects(await api.mails()).toSorted(), [
-    ["ann@example.com", english["ways_ended"]!.subject],
-    ["ann@example.com", "Your password was changed"],
-  ]);
+  assert.deepEqual(
+    new Set(listSubjects(await api.mails())),
+    new Set([
+      ["ann@example.com", "Your password was changed"],
+      ["ann@example.com", english["ways_ended"]!.subject],
+    ]),
+  );
 });
 
 for (const [language, subject, first] of [

@@ -56,7 +56,7 @@ const intended: Readonly<Record<string, readonly [caller: string, request: strin
 
 /** The fields of further findings, which follow from the same hole. */
 const furtherFields: Readonly<Record<string, readonly string[]>> = {
-  header: ["users.null"],
+  header: ["users.null", "users.name"],
   "key-for-others": ["users.null", "passes.null"],
 };
 
