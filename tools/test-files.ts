@@ -2,7 +2,7 @@
 
 /**
  * A test that changes the whole process, or measures it, needs a separate process. Mocked timers end with their test. A
- * suite (`describe`) starts before the hooks of its file, if another file has already begun.
+ * suite (`describe`) in a group of files starts before the hooks of its file.
  */
 const wantsProcess =
   /\bprocess\.(?:chdir|exit|on|once|cpuUsage|memoryUsage|threadCpuUsage)\(|\bprocess\.env\[.*?\] = |\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece|second-copy)\.ts"|\bmock\.method\b|\bdescribe\(|\bglobalThis\.\w+ = /;

@@ -133,7 +133,7 @@ function others<const C extends "spender_id" | "approver_id">(column: C): Permis
   };
 }
 
-/** Allows the expenses that nobody has approved. */
+/** Allows expenses without an approval. */
 const open: Permission<"approver_id"> = {
   name: "not approved",
   description: "it is not approved",

@@ -18,7 +18,7 @@ import { ownService } from "../harness/own-service.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
 // A list joins the condition of a permission to its query. Single records and the records of an array are judged in
-// memory. Both have to find the same rows, whatever a permission by memberships is combined with.
+// memory. Both find the same rows for every combination with a permission by memberships.
 
 const user = defineResource({ name: "user", fields: { name: text() } });
 const project = defineResource({ name: "project", fields: { name: text() } });

@@ -15,7 +15,7 @@ import { keepOwners } from "../../src/http/mount/writes/keeping.ts";
 import { isOwner } from "../../src/http/mount/writes/owners.ts";
 import type { Exchange } from "../../src/http/request/exchange.ts";
 
-// What a transaction gets so that each group keeps an owner.
+// Each group keeps an owner because of these conditions of a transaction.
 
 const project = defineResource({ name: "project", fields: { name: text() } });
 const membership = defineResource({

@@ -97,7 +97,7 @@ test("gives handlers, hooks and permissions no access to the keys and counters o
       "open",
     ])
       assert.ok(!all.has(name), `${name} is reachable from the context of ${from}`);
-    // A question about a record is an object of its own.
+    // A question about a record is a separate object.
     const ofQuestion = ["action", "params", "isPersonal"];
     assert.deepEqual(
       Reflect.ownKeys(context).filter((name) => from !== "permission" || !ofQuestion.includes(String(name))),

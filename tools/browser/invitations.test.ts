@@ -7,7 +7,7 @@ import { startClub, type Club } from "./drawn-pages.ts";
 import { clubPassword } from "./filled-club.ts";
 import { linkIn, nextMail } from "./mails.ts";
 
-// The owner of a project invites a person, who joins. Nobody needs an administrator or a program.
+// The owner of a project invites a person, who joins. Neither of them needs an administrator or a program.
 
 let browser: Browser;
 let club: Club;

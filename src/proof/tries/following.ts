@@ -12,7 +12,7 @@ const LEAST_CREDENTIAL = 12;
 
 /**
  * Uses the values of an answer: as parameters of endpoints that read, by the caller and by others, and as credentials.
- * What one request prepares, another one may show.
+ * A later request may show what an earlier one has prepared.
  */
 export async function followAnswer(
   trial: Trial,

@@ -32,7 +32,7 @@ export function reportShownRecords(trial: Trial, request: WriteRequest, answer: 
     findings.listRefused(request, "its answer lacks the changed record, which its permissions show to the caller");
 }
 
-/** True if the answer to a creation shows the record to any caller: an account, or a record that nobody may read. */
+/** True if the answer to a creation shows the record to any caller: an account, or a record that no caller may read. */
 function isForCreator({ signsUp, permissions }: ServedMount): boolean {
   return signsUp === true || (permissions.read === undefined && permissions.list === undefined);
 }

@@ -64,7 +64,7 @@ export async function endOpen(parts: InvitingParts, context: Context, invited: I
   if (isNestedIn(invited) && invitation.group !== params[group]) throw problem("not_found");
   if ((await judge(invited, creator, invitation)) === null) throw problem("not_found");
   const outcome = await context.write({ changes: endInvitation(invitation) });
-  // Another request has ended or accepted it first.
+  // Another request has deleted or accepted it first.
   if (outcome.kind !== "written") throw problem("not_found");
 }
 

@@ -63,7 +63,7 @@ export async function findInvitationForm(site: Site, view: View, path: string): 
 
 /**
  * Returns the link to the invitations to a list of memberships. `narrowed` is the query of the list, which may name a
- * group. Returns nothing if the caller may invite nobody there.
+ * group. Returns nothing if the caller may send no invitation there.
  */
 export async function inviteLink(
   site: Site,

@@ -22,7 +22,7 @@ export function canMake(founder: ServedFounder, written: Written): boolean {
   return Object.keys(founder.founder.values).some((name) => written[name] !== undefined) && !hasOther(founder, written);
 }
 
-/** Returns true if a membership with these values is that of no owner, whatever its other values are. */
+/** Returns true if a membership with these values cannot belong to an owner. */
 function hasOther({ founder: { values }, memberships: { collection } }: ServedFounder, written: Written): boolean {
   return Object.entries(values).some(
     ([name, value]) => written[name] !== undefined && !isSame(collection, name, written[name], value),

@@ -1,4 +1,4 @@
-// A hook tells all users in a feed what somebody has written for a few.
+// A hook shows all users, in a feed, a text that its writer meant for a few.
 import { authenticated, caller, defineResource, mount, owner, reference, text } from "latchkey";
 import { defineConfig } from "latchkey/service";
 
