@@ -12,6 +12,7 @@ import { NodeArrival } from "./arrival.ts";
 import { readPeerAddress } from "./peer.ts";
 import { send } from "./sending.ts";
 import { admitStream, isStream } from "./streams.ts";
+import { keepTickShape } from "./tick-shape.ts";
 import type { Responder } from "./unreadable.ts";
 
 /** The options of a listener behind a framework. */
@@ -98,6 +99,7 @@ export function makeListener<Request extends AnyRequest>(
   const reportUnread = (address: string): void =>
     refused("unread", address, "Too many answers wait for their readers.");
   const batches = makeBatches();
+  keepTickShape();
   const take = (request: IncomingMessage, response: ServerResponse, arrival: NodeArrival): void => {
     const reply = (answer: Answer): void =>
       batches.send(() => send(request, response, answer, state.closing, reportUnread));
