@@ -1,6 +1,9 @@
 // SQLite alone, because the command starts its service on SQLite in memory.
 import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { memberOf } from "../../src/door/auth.ts";
 import {
   administrator,
@@ -112,6 +115,31 @@ test("lists an endpoint that connects to another program, with the address, and 
   const left = await notTriedWith(connecting);
 
   assert.deepEqual(left.slice(0, 1), ["GET /weather: its code connects to 127.0.0.1:4567, which is refused here"]);
+});
+
+test("sends no datagram of an endpoint, and tries the endpoint", async (t) => {
+  const [receiver, sender] = [createSocket("udp4"), createSocket("udp4")];
+  t.after(() => [receiver, sender].forEach((socket) => socket.close()));
+  receiver.bind(0, "127.0.0.1");
+  await once(receiver, "listening");
+  const received = once(receiver, "message");
+  const { address, port } = receiver.address();
+  const send = (text: string) => promisify<void>((done) => sender.send(text, port, address, () => done(null)))();
+  const metered = defineEndpoint({
+    method: "GET",
+    path: "/metered",
+    access: authenticated,
+    async handle() {
+      await send("proved");
+      return { status: 204 };
+    },
+  });
+
+  const left = await notTriedWith(metered);
+
+  assert.deepEqual(left, []);
+  await send("after the proof");
+  assert.equal(String((await received)[0]), "after the proof");
 });
 
 test("lists a hook that throws, with its place, and goes on", async () => {

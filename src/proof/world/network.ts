@@ -1,6 +1,7 @@
+import { Socket as DatagramSocket } from "node:dgram";
 import { Socket } from "node:net";
 
-/** Refuses every connection of this process to another program. */
+/** Refuses every connection of this process to another program, and drops every datagram. */
 export interface RefusedNetwork {
   /** Returns the addresses to which code has connected since the last call. */
   take(): readonly string[];
@@ -12,6 +13,7 @@ export interface RefusedNetwork {
 export function refuseConnections(): RefusedNetwork {
   const tried: string[] = [];
   const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect")!;
+  const send = Object.getOwnPropertyDescriptor(DatagramSocket.prototype, "send")!;
   Object.defineProperty(Socket.prototype, "connect", {
     ...connect,
     value(this: Socket, ...options: readonly unknown[]): Socket {
@@ -20,10 +22,20 @@ export function refuseConnections(): RefusedNetwork {
       return this;
     },
   });
+  // A sender does not learn whether a datagram arrives, so its code is tried to the end.
+  Object.defineProperty(DatagramSocket.prototype, "send", { ...send, value: drop });
   return {
     take: () => tried.splice(0),
-    end: () => Object.defineProperty(Socket.prototype, "connect", connect),
+    end() {
+      Object.defineProperty(Socket.prototype, "connect", connect);
+      Object.defineProperty(DatagramSocket.prototype, "send", send);
+    },
   };
+}
+
+function drop(...sent: readonly unknown[]): void {
+  const done = sent.at(-1);
+  if (typeof done === "function") process.nextTick(done, null, 0);
 }
 
 function formatAddress(options: readonly unknown[]): string {
