@@ -42,6 +42,11 @@ test("reports an invalid field by its pointer and a code, and stores nothing", a
       "ann @example.com",
       "ann@ example.com",
       "Ann <ann@example.com>",
+      // A mail server or a library would send mail for these to another mailbox.
+      '" ann"@example.com',
+      '"ann\\ "@example.com',
+      '"<ann"@example.com',
+      '"\\"ann\\""@example.com',
       "a@b@c.com",
       "å@example.com",
       "a@[300.1.1.1]",

@@ -124,12 +124,9 @@ test("sends only to the given address, even if a server could read it as several
     sender({ ...mail, to: address, text: "a\n.\n..b\n" }, { signal: new AbortController().signal });
 
   // This test server refuses quoted names with 501.
-  for (const odd of [
-    '"eve@evil.example x"@example.com',
-    '"ann,eve@evil.example"@example.com',
-    '"ann> eve@evil.example"@example.com',
-  ])
+  for (const odd of ['"eve@evil.example x"@example.com', '"ann,eve@evil.example"@example.com'])
     await assert.rejects(to(odd), /501/);
+  await assert.rejects(to('"ann> eve@evil.example"@example.com'), /address/);
   await assert.rejects(to("ann@example.com\r\nRCPT TO:<eve@evil.example>"), /address/);
   await assert.rejects(to("ann@example.com,eve@evil.example"), /address/);
   await to("o'brien+shop@example.com");

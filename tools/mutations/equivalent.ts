@@ -250,7 +250,15 @@ const reasons: readonly (readonly [reason: string, changes: readonly string[]])[
     "The same request has judged the sender's parents, or has found the group, just before.",
     [
       "src/http/mount/writes/creating-for.ts createFor: await requireParents(mount, exchange); => nothing",
-      'src/http/mount/writes/creating-for.ts readFor: row === null || decision === "deny" => decision === "deny"',
+      "src/http/mount/writes/creating-for.ts readFor: row === null => false",
+    ],
+  ],
+  [
+    "Only a request that deletes a user or a parent between two reads of this request would show it.",
+    [
+      "src/features/auth/invitations/judging.ts judgeEach: sender === undefined => false",
+      "src/features/auth/invitations/judging.ts findSenders: account !== null => true",
+      "src/http/mount/writes/creating-for.ts findParents: row === null => false",
     ],
   ],
   [

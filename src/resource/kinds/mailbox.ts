@@ -7,13 +7,20 @@ const IPV6_LITERAL = /^\[IPv6:([0-9A-Fa-f:.]+)\]$/i;
 
 /**
  * Returns true if the text is a mailbox of RFC 5321 §4.1.2: at most 64 octets before the @, 254 in total (§4.5.3.1,
- * erratum 1690 of RFC 3696).
+ * erratum 1690 of RFC 3696). A quoted local part has no `<` and no `>`, no space at its ends, and no second pair of
+ * quotes: programs that send mail change these characters, and the mail would go to another mailbox.
  */
 export function isMailbox(text: string): boolean {
   if (text.length > 254) return false;
   const at = text.lastIndexOf("@");
   if (at < 1 || at > 64) return false;
-  return LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
+  return isLocalPart(text.slice(0, at)) && isDomain(text.slice(at + 1));
+}
+
+function isLocalPart(text: string): boolean {
+  if (!LOCAL_PART.test(text)) return false;
+  const content = text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text;
+  return content.trim() === content && !/[<>]|^".*"$/.test(content);
 }
 
 /**

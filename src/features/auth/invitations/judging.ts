@@ -54,7 +54,7 @@ export async function findSender(
   if (account?.active !== true) return null;
   if (!(await isGroup(parts, invited, invitation.group))) return null;
   const creator = findCreatorNow(invited, context, identityOf(account, SCHEME), invitation.params);
-  if (creator === null || (await judge(invited, creator, invitation)) === null) return null;
+  if (creator === null || (await judge(parts, invited, creator, invitation)) === null) return null;
   return { account, creator };
 }
 
@@ -77,37 +77,62 @@ export function findCreatorNow(
   return findCreator(mount, context, { identity: confirmed, params });
 }
 
+/** The parts that find the sender of an invitation. */
+type Senders = Pick<InvitingParts, "accounts">;
+
 /**
- * Returns the values of the membership of an invitation, without the user. Returns null if this user may not create the
- * membership.
+ * Returns the values of the membership of an invitation, without the user. Its defaults are those of the sender.
+ * Returns null if this user may not create the membership.
  */
 export async function judge(
+  parts: Senders,
   invited: InvitedMount,
   creator: Creator,
-  invitation: Pick<Invitation, "sent">,
+  invitation: SentInvitation,
 ): Promise<WrittenValues | null> {
   if (!(await mayUseParents(creator))) return null;
-  return (await judgeEach(invited, creator, [invitation]))[0]!;
+  return (await judgeEach(parts, invited, creator, [invitation]))[0]!;
 }
+
+type SentInvitation = Pick<Invitation, "senderId" | "sent">;
 
 /** Does the same as `judge` for several invitations below one path, whose parents the user may use. */
 export async function judgeEach(
+  parts: Senders,
   { user }: InvitedMount,
   creator: Creator,
-  invitations: readonly Pick<Invitation, "sent">[],
+  invitations: readonly SentInvitation[],
 ): Promise<readonly (WrittenValues | null)[]> {
   if (!maySend(creator, user)) return invitations.map(() => null);
-  const read = invitations.map(({ sent }) => readValues(creator, user, sent));
+  const senders = await findSenders(parts, invitations);
+  const read = invitations.map(({ senderId, sent }) => {
+    const sender = senders.get(senderId);
+    // The sender was deleted in the meantime, and the invitation with them.
+    return sender === undefined ? null : readValues(creator, user, sent, sender);
+  });
   const whole = read.filter((values) => values !== null);
   const allowed = await mayCreateEach(creator, whole);
   const created: ReadonlySet<WrittenValues | null> = new Set(whole.filter((_, at) => allowed[at] === true));
   return read.map((values) => (created.has(values) ? values : null));
 }
 
-/** Returns the values that this user would send. Returns null if the user may not send these fields. */
-function readValues(creator: Creator, user: string, sent: SentFields): WrittenValues | null {
+/** Returns the senders of invitations, by their id. */
+async function findSenders(
+  { accounts }: Senders,
+  invitations: readonly SentInvitation[],
+): Promise<ReadonlyMap<number, Identity>> {
+  const senders = new Map<number, Identity>();
+  for (const id of new Set(invitations.map(({ senderId }) => senderId))) {
+    const account = await accounts.find(id);
+    if (account !== null) senders.set(id, identityOf(account, SCHEME));
+  }
+  return senders;
+}
+
+/** Returns the values that the sender has sent. Returns null if the creator may not send these fields. */
+function readValues(creator: Creator, user: string, sent: SentFields, sender: Identity): WrittenValues | null {
   try {
-    return requireDraftWithout(creator, { without: user, sent }).values as WrittenValues;
+    return requireDraftWithout(creator, { without: user, sent, sender }).values as WrittenValues;
   } catch (error) {
     // The declaration or the rules of fields have changed.
     if (error instanceof Problem && error.status < 500) return null;

@@ -43,7 +43,7 @@ export async function listOpen(
   for (let judged = 0; judged < MOST_JUDGED && listed.length < MOST_LISTED; judged += CHUNK) {
     const page = { memberships: mount.collection.name, group, after, limit: CHUNK, now: context.now };
     const found: readonly Invitation[] = await listInvitations(parts.store, page);
-    const judgedValues = await judgeEach(invited, creator, found);
+    const judgedValues = await judgeEach(parts, invited, creator, found);
     for (const [at, invitation] of found.entries()) {
       const values = judgedValues[at]!;
       if (values !== null) listed.push(show(creator, invitation, values));
@@ -62,7 +62,7 @@ export async function endOpen(parts: InvitingParts, context: Context, invited: I
   const invitation = await findInvitation(parts.store, String(id), context.now);
   if (invitation === null || invitation.memberships !== mount.collection.name) throw problem("not_found");
   if (isNestedIn(invited) && invitation.group !== params[group]) throw problem("not_found");
-  if ((await judge(invited, creator, invitation)) === null) throw problem("not_found");
+  if ((await judge(parts, invited, creator, invitation)) === null) throw problem("not_found");
   const outcome = await context.write({ changes: endInvitation(invitation) });
   // Another request has deleted or accepted it first.
   if (outcome.kind !== "written") throw problem("not_found");

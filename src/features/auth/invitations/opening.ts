@@ -1,6 +1,7 @@
 import { storedOf } from "../../../http/declarations/table.ts";
 import { readFor } from "../../../http/mount/writes/creating-for.ts";
 import type { Context } from "../../../http/request/exchange.ts";
+import type { Field } from "../../../resource/declaration/field.ts";
 import { findLabelField, nameOne } from "../../../resource/record-labels.ts";
 import { findOpenLink, isInvited, type OpenLink } from "./accepting.ts";
 import { senderIdentity } from "./judging.ts";
@@ -46,10 +47,14 @@ async function nameGroup(
   const groups = findGroups(parts, invited);
   if (groups === null) return nameOne(invited.mount.resource);
   const key = invitation.group;
-  const options = { identity: senderIdentity(sender), params: invitation.params };
-  const record = await readFor(groups, context, options, key);
+  const record = await readFor(groups, context, senderIdentity(sender), key);
   const { resource } = groups;
   const label = findLabelField(resource);
-  const name = label === null || resource.fields[label]!.kind.references !== undefined ? null : record?.[label];
+  const name = label === null || !isShownToAll(resource.fields[label]!) ? null : record?.[label];
   return typeof name === "string" && name.trim() !== "" ? name : nameOne(resource, key);
+}
+
+/** True for a field that holds a text and has no rule. Everyone with the link reads the name, also without a login. */
+function isShownToAll({ kind, options }: Field): boolean {
+  return kind.references === undefined && options.read === undefined;
 }

@@ -6,13 +6,22 @@ import { Problem } from "../../../core/problem/problem.ts";
 import { isWritable, type Field } from "../../../resource/declaration/field.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import type { Change, Key, Outcome, Row, StoredRecord, Transaction, WrittenValues } from "../../../store/store.ts";
+import type {
+  Change,
+  Key,
+  Outcome,
+  Row,
+  Store,
+  StoredRecord,
+  Transaction,
+  WrittenValues,
+} from "../../../store/store.ts";
 import type { ServedMount } from "../../declarations/mount.ts";
 import { Exchange, getExchange, type Context } from "../../request/exchange.ts";
 import type { LimitedEndpoint } from "../../request/limiting.ts";
 import type { Params } from "../../request/path.ts";
 import { requirePermission } from "../../request/permitting.ts";
-import { decideReading, requireParents, showChanged } from "../reads/reading.ts";
+import { decideReading, mayReadWithin, requireParents, showChanged } from "../reads/reading.ts";
 import { judge, judgeEach } from "../reads/settling.ts";
 import { seenAt } from "../seen-by.ts";
 import { commit } from "./committing.ts";
@@ -95,13 +104,17 @@ export interface SentWithout {
   /** Fields that the body has in place of it. */
   readonly instead?: Readonly<Record<string, Field>>;
   readonly sent: unknown;
+  /** The user who has sent them, for `default: caller`. Default: the creator. */
+  readonly sender?: Identity;
 }
 
 /** Reads a body that lacks one field of a new record. Ends the request (400) with all issues together. */
 export function requireDraftWithout(
-  { mount, exchange }: Creator,
-  { without, instead = {}, sent }: SentWithout,
+  { mount, exchange: own }: Creator,
+  { without, instead = {}, sent, sender }: SentWithout,
 ): Draft<Resource, "made"> {
+  const exchange =
+    sender === undefined ? own : new ExchangeFor(own, own.endpoint, { identity: sender, params: own.params });
   exchange.body = makeBody(sent);
   const { resource } = mount;
   const { [without]: _, ...fields } = resource.fields;
@@ -234,17 +247,29 @@ export async function showFor(mount: ServedMount, context: Context, options: Cre
   return showChanged(seenAt(mount, exchange), exchange, row);
 }
 
-/** Returns a record as a user reads it. Returns null if the user may not read it. */
+/** Returns a record as a user reads it at its own path. Returns null if the user may not read it. */
 export async function readFor(
   mount: ServedMount,
   context: Context,
-  options: CreatorOptions,
+  identity: Identity,
   id: Key,
 ): Promise<Readonly<Record<string, unknown>> | null> {
-  const exchange = makeExchangeFor(mount, context, "read", { ...options, params: { ...options.params, id } });
-  const row = await exchange.service.store.find(mount.collection, id);
+  const { store } = getExchange(context).service;
+  const row = await store.find(mount.collection, id);
+  if (row === null) return null;
+  const params = { ...(await findParents(mount, store, row)), id };
+  const exchange = makeExchangeFor(mount, context, "read", { identity, params });
   const decision = decideReading(mount, exchange, id);
-  if (row === null || decision === "deny") return null;
+  if (decision === "deny" || !(await mayReadWithin(mount, exchange))) return null;
   if (decision !== "allow" && !(await judge(mount, exchange, row.record, decision.only))) return null;
   return seenAt(mount, exchange).show(row.record);
+}
+
+/** Returns the ids of the parents of a record, as they are in its path. */
+async function findParents({ parent, resource }: ServedMount, store: Store, { record }: Row): Promise<Params> {
+  if (parent === null) return {};
+  const column = resource.parentColumn!;
+  const id = record[column] as Key;
+  const row = await store.find(parent.collection, id);
+  return { ...(row === null ? {} : await findParents(parent, store, row)), [column]: id };
 }
