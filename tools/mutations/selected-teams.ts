@@ -77,6 +77,7 @@ const founders: Selected = {
 const invitations: Selected = {
   tests: [
     "tests/teams/invitations-acting.test.ts",
+    "tests/teams/invitations-hidden.test.ts",
     "tests/teams/invitations-links.test.ts",
     "tests/teams/invitations-listed.test.ts",
     "tests/teams/invitations-overtaken.test.ts",
