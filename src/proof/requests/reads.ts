@@ -83,11 +83,13 @@ interface Filter {
   readonly value: Value;
 }
 
-/** Returns a filter by every field that the actor may read. */
+/** Returns a filter by every field that the actor may read, apart from those that an older shape converts. */
 function allowedFilters(reads: Reads): readonly Filter[] {
   const { mount, rows } = reads;
   const valueOf = (name: string): Value | undefined => {
-    const from = mount.older?.members.get(name)?.from ?? name;
+    const { from = name, isPlain = true } = mount.older?.members.get(name) ?? {};
+    // An older shape may show another value than the stored one.
+    if (!isPlain) return undefined;
     return rows.map((row) => row[from]).find((value) => value !== null && value !== undefined);
   };
   return [...mount.resource.filters].flatMap(([name, [operator]]): readonly Filter[] => {

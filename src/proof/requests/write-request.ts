@@ -84,8 +84,11 @@ export function forbiddenFields(
   return Object.entries(mount.resource.fields).flatMap(([name, field]): readonly (readonly [string, Value])[] => {
     const from = mount.older?.members.get(name)?.from ?? name;
     if (!isStored(field) || sight.mayWriteField(newer, from, row)) return [];
+    const stored = row?.[from];
     const drawn = world.values.draw(field, 1);
-    return drawn === null ? [] : [[name, drawn.value]];
+    const other = drawn?.value === stored ? world.values.draw(field, 2) : drawn;
+    // A caller may send the stored value again.
+    return other === null || other.value === stored ? [] : [[name, other.value]];
   });
 }
 
