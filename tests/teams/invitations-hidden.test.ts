@@ -17,7 +17,7 @@ import {
 } from "../../src/door/index.ts";
 import { ada, as, password, root, startMailed, type Mailed } from "../harness/verified-emails.ts";
 
-// What an invitation shows to other people than its sender. Projects are within an organization of a region. Members
+// An invitation shows other people no more than they may read. Projects are within an organization of a region. Members
 // make memberships in their own name alone.
 
 const region = defineResource({ name: "region", fields: { title: text() } });

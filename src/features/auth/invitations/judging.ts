@@ -80,6 +80,8 @@ export function findCreatorNow(
 /** The parts that find the sender of an invitation. */
 type Senders = Pick<InvitingParts, "accounts">;
 
+type SentInvitation = Pick<Invitation, "senderId" | "sent">;
+
 /**
  * Returns the values of the membership of an invitation, without the user. Its defaults are those of the sender.
  * Returns null if this user may not create the membership.
@@ -93,8 +95,6 @@ export async function judge(
   if (!(await mayUseParents(creator))) return null;
   return (await judgeEach(parts, invited, creator, [invitation]))[0]!;
 }
-
-type SentInvitation = Pick<Invitation, "senderId" | "sent">;
 
 /** Does the same as `judge` for several invitations below one path, whose parents the user may use. */
 export async function judgeEach(

@@ -9,5 +9,7 @@ const ticks = new Set<object>();
  * for as long as the process runs, and reading one record takes a tenth more CPU time.
  */
 export function keepTickShape(): void {
+  // Bun would open stdin for `executionAsyncResource`, and it has another engine.
+  if (process.versions["bun"] !== undefined) return;
   if (ticks.size === 0) process.nextTick(() => ticks.size === 0 && ticks.add(executionAsyncResource()));
 }

@@ -265,7 +265,7 @@ export async function readFor(
   return seenAt(mount, exchange).show(row.record);
 }
 
-/** Returns the ids of the parents of a record, as they are in its path. */
+/** Returns the ids of the parents of a record by their columns, like the parameters of its path. */
 async function findParents({ parent, resource }: ServedMount, store: Store, { record }: Row): Promise<Params> {
   if (parent === null) return {};
   const column = resource.parentColumn!;
